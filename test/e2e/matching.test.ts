@@ -524,6 +524,49 @@ describe('whatever a service makes of its filters, no row is written twice and n
     expect(desk.sandbox.record('asset', records + 1)?.['asset_tag']).toBe('Double  Blank');
   });
 
+  it.each([
+    ['serial_number', {}],
+    ['serial_number', { probe: 'ignored' }],
+    ['serial_number', { filters: 'contains' }],
+    ['name', {}],
+    ['name', { filters: 'contains' }],
+    ['name', { filters: 'ignore_case' }],
+    ['name', { filters: 'ignored' }],
+    [['asset_tag', 'serial_number'], {}],
+  ] as const)(
+    'creates no second record of one whose key looks the same and is looked up by filter: %s, %o',
+    async (key, switches) => {
+      await open({ switches });
+      const stored = (text: string, n: number) => ({ name: text, serial_number: text, asset_tag: `X ${n}` });
+      desk.sandbox.insert('asset', [
+        ...range(1, 700).map(record),
+        stored('NM 1', 1),
+        stored('NW-LT-0004', 2),
+        stored('Both  Kept', 3),
+        stored('Both Kept', 3),
+        // The first part of its key is that of a row, too.
+        { ...record(1001), asset_tag: 'X  1' },
+      ]);
+      const rows = [
+        ['NM  1', 'X  1'],
+        ['NW-LT-\u200b0004', 'X 2'],
+        ['Both  Kept', 'X 3'],
+        ['NW-LT-0005', 'X 4'],
+      ];
+      const file = await desk.file('a.csv', table(rows.map(([text = '', tag = '']) => [text, text, tag])));
+      const run = await desk.import(file, job(typeof key === 'string' ? key : [...key]));
+      expect(run.outcomes).toEqual(['2 ambiguous', '3 ambiguous', '4 unchanged', '5 created']);
+      expect(run.faults.map(({ row, code }) => [row, code])).toEqual([
+        ['2', 'near_match'],
+        ['3', 'near_match'],
+      ]);
+      expect(run.faults[0]?.['message']).toContain('as that of the record 701 (');
+      expect(run.results[2]?.['id']).toBe('703');
+      expect(desk.sandbox.records('asset')).toHaveLength(706);
+      if (!('filters' in switches && switches.filters === 'ignored')) expect(mirrored()).toBe(1);
+    },
+  );
+
   it('holds the later of two rows back whose keys look the same, unless a record has just its key (98)', async () => {
     await open();
     const twins = ['SN-1', ...TWINS, 'SN - 2', 'SN  - 2', 'SN - 2'];

@@ -1,4 +1,4 @@
-import { normaliseKey } from '../../model/value.js';
+import { lookalikeForm, normaliseKey } from '../../model/value.js';
 import type { Json, Page, Readable, Service } from '../../service/port.js';
 import { countTexts, type Keys, keyAccessor } from './key.js';
 
@@ -207,7 +207,8 @@ interface ValueQuery {
 }
 
 /**
- * Filters for each value, as the file spells it; then, for those that were not found, for the other forms that may be stored.
+ * Filters for each value, as the file spells it; then, for those that were not found, for the other forms that may be stored,
+ * and at last for the one that only looks the same.
  * `doubted` where the filter is not to be believed: an answer too long for a filter's, or of values that are `known` to exist
  * one that was not found. `expensive` where the list, which shows every form, is cheaper than the rest.
  */
@@ -243,7 +244,8 @@ export async function queryValues(
       some.map(async ([value, spellings]) => {
         const texts = [value, ...spellings];
         if (await isFound(value, texts, false)) return;
-        const forms = whole ? [] : storedForms(value, contains).filter((form) => !texts.includes(form));
+        const others = whole ? [] : new Set([...storedForms(value, contains), lookalikeForm(value)]);
+        const forms = [...others].filter((form) => !texts.includes(form));
         missing.push([value, forms]);
         formsLeft += forms.length;
       }),
@@ -305,15 +307,16 @@ interface ProbeResult extends ProbeProgress {
  * service's answer cannot be believed. `first`: page 1 of the list. Interface, section 4.4.
  */
 export async function probeValues(values: Keys, first: Page, service: Service): Promise<Keys | undefined> {
-  return (await probe(values, first, service, (texts, { asked }) => Math.min(PROBE_SIZE, texts - asked)))?.existing;
+  const next = (texts: number, { asked }: ProbeProgress) => Math.min(PROBE_SIZE, texts - asked);
+  return (await probe(values, first, service, next))?.existing;
 }
 
 /**
- * The same, as long as it is likely to be cheaper than the list (`nextProbe`). Small answers are asked for first, and every
- * answer is a fair sample of the file, wherever in it the new rows stand.
+ * The same, also of those that only look like one of the values, as long as it is likely to be cheaper than the list
+ * (`nextProbe`). Small answers are asked for first, and every answer is a fair sample of the file, wherever in it the new rows stand.
  */
 export function probeWhileCheap(values: Keys, first: Page, service: Service): Promise<ProbeResult | undefined> {
-  return probe(values, first, service, (texts, probed) => nextProbe(first.count, texts, probed));
+  return probe(values, first, service, (texts, probed) => nextProbe(first.count, texts, probed), lookalikeForm);
 }
 
 async function probe(
@@ -321,6 +324,7 @@ async function probe(
   first: Page,
   service: Service,
   next: (texts: number, probed: ProbeProgress) => number | 'list',
+  alike: (text: string) => string = (text) => text,
 ): Promise<ProbeResult | undefined> {
   const valueAt = keyAccessor(values);
   const texts = countTexts(values);
@@ -331,22 +335,27 @@ async function probe(
   while (at < values.size) {
     const size = next(texts, probed);
     if (size === 'list') return { ...probed, existing, expensive: true };
+    const entries: (readonly [value: string, spellings: readonly string[]])[] = [];
     const batch: string[] = [];
     // The spellings of a value stay together.
     do {
       const [value, spellings] = valueAt(fair(at++));
+      entries.push([value, spellings]);
       batch.push(value, ...spellings);
     } while (at < values.size && batch.length < size);
     const before = service.counts.reads;
-    const forms = new Set(batch.flatMap((text) => [text, ...storedForms(text)]));
+    const asked = new Set([...batch, ...batch.map(alike)]);
+    // What the screen shows nothing of looks like no serial number.
+    asked.delete('');
+    const forms = new Set([...asked].flatMap((text) => [text, ...storedForms(text)]));
     const answer = await service.probeSerials([...forms], first);
     if (answer === 'ignored') return undefined;
     let hits = 0;
     const found = new Set([...answer].map(normaliseKey));
-    for (const value of found) {
-      const spellings = values.get(value);
-      if (!spellings || existing.has(value)) continue;
-      existing.set(value, spellings);
+    for (const [value, spellings] of entries) {
+      const one = found.has(value) ? value : alike(value);
+      if (!found.has(one)) continue;
+      existing.set(one, values.get(one) ?? []);
       hits += 1 + spellings.length;
     }
     const requests = service.counts.reads - before;

@@ -99,7 +99,7 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (ids) return listCost(false) <= keys.size ? viaList() : withRequests(await byId(keys, options));
   const filter = filterFor(options);
   if (!filter) return viaList('no filter for the key: ');
-  let values = filterValues(keys, filter, options);
+  let values = filterValues(keys, filter, options, true);
   if (values.has('')) return viaList('parts of the key are blank: ');
   const texts = countTexts(values);
   let known = false;
@@ -300,14 +300,18 @@ function part(key: string, filter: Filter, options: MatchOptions): string {
   return parts?.[index] ?? '';
 }
 
-/** What to filter by: the keys themselves, or of keys of several fields the one part that a filter compares. */
-export function filterValues(keys: Keys, filter: Filter, options: MatchOptions): Keys {
+/**
+ * What to filter by: the keys themselves, or of keys of several fields the one part that a filter compares. `alike`: such a part
+ * also as others that look the same have it, because what it finds may be the record of another key.
+ */
+export function filterValues(keys: Keys, filter: Filter, options: MatchOptions, alike = false): Keys {
   if (options.key.length === 1) return keys;
   const values = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) {
     const value = part(key, filter, options);
     const others = new Set(values.get(value) ?? []);
-    for (const spelling of spellings) others.add(part(spelling, filter, options));
+    const texts = alike ? [...spellings, lookalikeKey(key)] : spellings;
+    for (const text of texts) others.add(part(text, filter, options));
     others.delete(value);
     values.set(value, others.size === 0 ? NONE : [...others]);
   }
