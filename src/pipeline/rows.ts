@@ -37,6 +37,8 @@ export interface StagedRow {
    * put one there, so in a file that one has saved it is part of the text.
    */
   readonly escaped?: Readonly<Record<string, string>>;
+  /** Of a row at fault, the mapped cells that it sets nothing by, as one text: what tells it from another such row. */
+  readonly unread?: string;
   /** Files that an export wrote: what it wrote into the cells of the fields that a person changed, by field. */
   readonly edited?: Readonly<Record<string, ExportedCell>>;
 }
@@ -129,7 +131,8 @@ export type RowCodec = ReturnType<typeof rowCodec>;
 export type StoredRow = StagedRow & Partial<Pick<ResolvedRow, 'key' | 'duplicateOf' | 'after'>>;
 
 /** What few rows have. `set`: what the row sets, of files that name no fields. */
-interface RowExtras extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'duplicateOf' | 'after'>> {
+interface RowExtras
+  extends Partial<Pick<ResolvedRow, 'issues' | 'cells' | 'escaped' | 'unread' | 'duplicateOf' | 'after'>> {
   /** By field. */
   readonly edited?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly set?: Readonly<Record<string, unknown>>;
@@ -167,7 +170,7 @@ export function rowCodec(fields: readonly string[]) {
   }
 
   function extrasOf(row: StoredRow) {
-    const { issues, cells, escaped, edited, duplicateOf, after } = row;
+    const { issues, cells, escaped, unread, edited, duplicateOf, after } = row;
     if (width > 0 && issues.length === 0 && !cells && !escaped && !edited && duplicateOf === undefined && !after)
       return undefined;
     // What is undefined is left out of the line.
@@ -175,6 +178,7 @@ export function rowCodec(fields: readonly string[]) {
       issues: issues.length > 0 ? issues : undefined,
       cells,
       escaped,
+      unread,
       edited: edited && mapValues(edited, (one) => encodeFields({ ...one })),
       duplicateOf,
       after,

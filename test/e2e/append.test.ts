@@ -111,7 +111,7 @@ describe('`key: none`: every row is a new record', () => {
     expect((await desk.import(await file(...rows), { ...JOB, brakes: {} })).summary.rows.created).toBe(5);
   });
 
-  it('a row with a cell that cannot be read equals no other row, and is never skipped', async () => {
+  it('a row with a cell that cannot be read equals no row that has another cell there, and is not skipped', async () => {
     const job = {
       ...JOB,
       match: { ...JOB.match, duplicates: 'first' },
@@ -277,6 +277,44 @@ it('`duplicates: first` beside a key: a row that repeats an earlier one is skipp
   const rows = await file(['A', 'Bern', 'Laptop', '1'], ['A', 'Bern', 'Laptop', '1']);
   expect(codes(await desk.import(rows, job))).toEqual(['2 created', '3 skipped duplicate_row']);
   expect(codes(await desk.import(rows, job))).toEqual(['2 unchanged', '3 skipped duplicate_row']);
+});
+
+describe('rows at fault beside an earlier one', () => {
+  const job = (match: object) => ({
+    ...JOB,
+    match,
+    columns: { ...JOB.columns, Cost: 'original_cost', Vendor: 'attached_supplier' },
+  });
+  const told = (run: { results: readonly Record<string, string>[] }) =>
+    codes(run).map((one) => one.split(' ').slice(1).join(' '));
+  const sheet = (...rows: readonly string[][]) =>
+    desk.file('a.csv', csv([['Name', 'City', 'Category', 'Cost', 'Vendor', 'Comment'], ...rows]));
+
+  it.each([
+    ['a cell that cannot be read', ['A', 'Bern', 'Laptop', '12x', '', ''], ['A', 'Bern', 'Laptop', '99x', '', '']],
+    ['a name that nobody has', ['A', 'Bern', 'Laptop', '1', 'NoA', ''], ['A', 'Bern', 'Laptop', '1', 'NoB', '']],
+    ['cells in doubt', ['A', 'Bern', 'Laptop', '12x', '', '', 'x'], ['A', 'Bern', 'Laptop', '99x', '', '', 'x']],
+    ['one that is at fault alone', ['A', 'Bern', 'Laptop', '', '', ''], ['A', 'Bern', 'Laptop', '12x', '', '']],
+  ])('are the same only where the file has the same: %s', async (_, one, other) => {
+    const run = await desk.import(await sheet(one, other), job({ key: 'name' }));
+    expect(run.faults.filter(({ row }) => row === '3').map(({ code }) => code)).toContain('duplicate_key');
+    expect(JSON.stringify(run.faults)).not.toContain('is the same in every mapped column');
+    const skipping = await desk.import(await sheet(one, other), job({ key: 'name', duplicates: 'first' }));
+    expect(skipping.summary.rows.skipped).toBe(0);
+  });
+
+  it.each([
+    ['not_a_number', ['A', 'Bern', 'Laptop', '12x', '', 'one'], ['A', 'Bern ', 'Laptop', ' 12x', '', 'other']],
+    ['reference_not_found', ['A', 'Bern', 'Laptop', '1', 'NoA', ''], ['A', 'Bern', 'Laptop', '1', 'NoA', '']],
+  ])('equal it in every mapped column: %s', async (code, one, other) => {
+    const rows = await sheet(one, other, ['B', 'Bern', 'Laptop', '1', '', '']);
+    for (const key of ['name', 'none']) {
+      const rejecting = await desk.import(rows, job({ key }), { dryRun: true });
+      expect(told(rejecting)).toEqual([`invalid ${code}`, `invalid ${code}; duplicate_row`, 'created']);
+      const skipping = await desk.import(rows, job({ key, duplicates: 'first' }), { dryRun: true });
+      expect(told(skipping)).toEqual([`invalid ${code}`, 'skipped duplicate_row', 'created']);
+    }
+  });
 });
 
 it('jobs that cannot mean it are told so', () => {

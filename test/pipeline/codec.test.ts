@@ -32,6 +32,7 @@ const row: fc.Arbitrary<StoredRow> = fc
       ),
       cells: texts,
       escaped: texts,
+      unread: fc.string(),
       duplicateOf: fc.nat(),
       after: fc.record({ field: fc.string(), row: fc.nat() }),
     },

@@ -61,7 +61,7 @@ export function compileMapping(input: MappingInput) {
     const found = certain ? issues : [];
     rows++;
     for (const [i, column] of columns.entries()) {
-      const cell = column.textOf ? column.textOf(row.cells) : row.cells[column.index];
+      const cell = cellOf(column, row);
       if (typeof cell === 'string') column.remarks?.observe(cell);
       const faulty = row.faults?.some(({ index }) => index === column.index);
       const value = faulty ? undefined : cellValue(column.parts ? firstFilledPart(column, row) : column, cell, found);
@@ -88,7 +88,15 @@ export function compileMapping(input: MappingInput) {
       issues.push(unknownOutcomeFault());
     const set = setOf(values) as Record<string, StagedValue>;
     if (certain && keyColumns.length > 0) checkKey(row, keyColumns, set, issues);
-    return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}) };
+    const unread = issues.some(({ severity }) => severity === 'error') ? { unread: unreadText(row, certain) } : {};
+    return { ref, set, issues, ...(cells ? { cells } : {}), ...(escaped ? { escaped } : {}), ...unread };
+  }
+
+  /** Of the row whose values are at hand. Where its cells are not certain, all of them. */
+  function unreadText(row: SheetRow, certain: boolean): string {
+    const unread = columns.map((column, i) => values[i] === undefined && trimmed(cellOf(column, row)));
+    // Of a cell that is too long, the row holds the beginning.
+    return JSON.stringify([certain ? unread : row.cells, row.faults?.map(({ text }) => text)]);
   }
 
   /** A field of several columns: its fault is shown at the first of them that holds something. */
@@ -147,9 +155,14 @@ const lookalikeRemark = (rows: readonly number[]) =>
 /** A job fitted to one file: turns its rows into values by field. */
 export type Mapping = ReturnType<typeof compileMapping>;
 
+const cellOf = ({ textOf, index }: Column, { cells }: SheetRow): Cell | undefined =>
+  textOf ? textOf(cells) : cells[index];
+
+const trimmed = (cell: Cell | undefined) => (typeof cell === 'string' ? trimText(cell) : cell);
+
 /** The value a cell sets; undefined where it sets none, because it is blank and blank keeps, or because it is at fault. */
 function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): StagedValue | undefined {
-  const text = typeof cell === 'string' ? trimText(cell) : cell;
+  const text = trimmed(cell);
   if (text === '') return blankValue(column, issues);
   // What was not given empties nothing.
   if (text === undefined) return blankValue(column, issues) ?? undefined;

@@ -118,14 +118,18 @@ const isFaulty = ({ issues }: Pick<ResolvedRow, 'issues'>): boolean =>
 export function makeResolver(options: ResolveOptions): (row: StagedRow) => ResolvedRow {
   const { textOf = JSON.stringify, firstRows } = options;
 
+  /** The same for rows that set the same, and for rows at fault of which the file has the same. */
+  const contentOf = (row: WithIds, { set, unread }: StagedRow): string =>
+    isFaulty(row) ? `${textOf(set)}\n${unread}` : textOf(row.set);
+
   /** Its key, and the fault of a row whose key an earlier one has. */
-  function withKey(row: WithIds): ResolvedRow {
+  function withKey(row: WithIds, staged: StagedRow): ResolvedRow {
     const key = keyOf(row.set, options.key);
     if (!firstRows) return { ...row, key };
-    if (key === '') return options.append && !isNoRecord(row) ? appended({ ...row, key }, firstRows) : { ...row, key };
-    // What could not be read of a row is not in what it sets: it equals no other row.
-    const own = isFaulty(row) ? `\n${row.ref.row}` : '';
-    const content = options.skipRepeated ? exactDigest(textOf(row.set) + own) : hash53(textOf(row.set));
+    const text = contentOf(row, staged);
+    if (key === '')
+      return options.append && !isNoRecord(row) ? appended({ ...row, key }, text, firstRows) : { ...row, key };
+    const content = options.skipRepeated ? exactDigest(text) : hash53(text);
     const first = firstRows.note({ key, spelling: keySpelling(row.set, options.key), row: row.ref.row, content });
     if (first === undefined) {
       const lookalike = firstRows.lookalikeOf({ key, row: row.ref.row });
@@ -142,9 +146,8 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     return { ...row, key, issues, duplicateOf: first.row };
   }
 
-  function appended(row: ResolvedRow, rows: FirstRows): ResolvedRow {
-    if (isFaulty(row)) return row;
-    const all = createHash('sha256').update(textOf(row.set)).digest('base64url');
+  function appended(row: ResolvedRow, text: string, rows: FirstRows): ResolvedRow {
+    const all = createHash('sha256').update(text).digest('base64url');
     const first = rows.note({ key: all, spelling: all, row: row.ref.row, content: 0 });
     return first === undefined ? row : repeated(row, first.row);
   }
@@ -153,8 +156,11 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   function repeated(row: ResolvedRow, first: number): ResolvedRow {
     const at = keyAddress(row, options);
     const same = `Row ${first} is the same in every mapped column.`;
-    if (options.skipRepeated)
-      return { ...row, issues: [...row.issues, warning('duplicate_row', `${same} This one is skipped.`, at)] };
+    if (options.skipRepeated) {
+      // Its faults are those of the earlier row.
+      const warnings = row.issues.filter(({ severity }) => severity !== 'error');
+      return { ...row, issues: [...warnings, warning('duplicate_row', `${same} This one is skipped.`, at)] };
+    }
     const next = options.append
       ? `It is the one that counts: delete this row, also from the rejected file, whose import would append it once more. Or say \`match: { duplicates: first }\` in the job, which skips such rows.`
       : 'Delete one of them.';
@@ -202,7 +208,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
     return { ...row, set, issues, ...(cells ? { cells } : {}), ...(after ? { after } : {}) };
   }
 
-  return (row) => withKey(withIds(row));
+  return (row) => withKey(withIds(row), row);
 }
 
 type WithIds = Omit<ResolvedRow, 'key' | 'duplicateOf'>;
