@@ -19,6 +19,8 @@ import { type Job, type JobFile, type JobInput, jobChecked, jobFile, jobInput, j
 
 /** What a job may be called that is made here: it names files and folders on every system. */
 const JOB_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]{0,98}[\p{L}\p{M}\p{N}_-])?$/u;
+/** A file system takes 255 for the name of a file; endings, and what is added while it is written, need some of them. */
+const MOST_NAME_BYTES = 200;
 /** A job file may have 1 MB; as JSON its text is longer. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
@@ -64,6 +66,13 @@ export function jobOperations(parts: ApiParts): Operation[] {
       throw new Fault(
         422,
         'This is no name for a job: it begins with a letter or digit, has at most 100 letters, digits, blanks, dots, - and _, and is none that the system or the drop folder uses.',
+      );
+    }
+    const bytes = Buffer.byteLength(name);
+    if (existing === undefined && bytes > MOST_NAME_BYTES) {
+      throw new Fault(
+        422,
+        `The name is too long for a file: it takes ${bytes} bytes, and may take at most ${MOST_NAME_BYTES}. Most letters beyond Latin, Greek and Cyrillic take three. Choose a shorter name.`,
       );
     }
     const before = existing === undefined ? undefined : await readFile(existing, 'utf8');

@@ -167,6 +167,14 @@ describe('a job file', () => {
     expect((await ask(`/jobs/${encodeURIComponent(name)}`)).status).toBe(404);
   });
 
+  it('is refused with the rule where it is too long for the name of a file, and nothing is in the audit log', async () => {
+    const { status, body } = await put('資'.repeat(100), { text: JOB }, NEW);
+    expect([status, body.detail]).toEqual([422, expect.stringMatching(/takes 300 bytes.*at most 200/)]);
+    expect([await readdir(dir), audited]).toEqual([[], []]);
+    for (const name of ['Ж'.repeat(100), '資'.repeat(66)])
+      expect((await put(name, { text: JOB }, NEW)).status).toBe(200);
+  });
+
   it('that is a link leaves alone what the link leads to', async () => {
     const other = join(home, 'other.yaml');
     await writeFile(other, SCHEDULED);
