@@ -30,6 +30,9 @@ const BOMBS: readonly (readonly [what: string, text: string, words: RegExp])[] =
     /aliases|unknown/,
   ],
   ['brackets in brackets', '['.repeat(50_000), /not valid YAML|nested/],
+  ['a megabyte of brackets', '['.repeat(999_999), /nested/],
+  ['brackets after others that close nothing', `${'] '.repeat(9_000)}\n${'['.repeat(9_000)}`, /nested/],
+  ['brackets in brackets, a line each', '[ #]\n'.repeat(200_000), /nested/],
   ['braces in braces', '{a: '.repeat(30_000), /not valid YAML|nested/],
   ['lists in lists, by dashes', `${'- '.repeat(20_000)}x`, /not valid YAML|nested/],
   ['keys in keys', '? '.repeat(45), /plain text/],
@@ -65,6 +68,21 @@ describe('a job file that is a bomb', () => {
     expect(errors.join('\n')).not.toMatch(/\bat \w+ \(|node_modules/);
     expect(ms).toBeLessThan(10_000);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(600 * 1024 * 1024);
+  });
+
+  it('takes no time over brackets that nest too deep (88)', () => {
+    const started = performance.now();
+    for (const open of ['[', '{a: ', '[\n', '[\n  ', '[{a: ']) {
+      const { problems } = checkJobText(`${GOOD}x: ${open.repeat(100_000)}`);
+      expect(problems[0]?.message).toMatch(/nested too deeply/);
+    }
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  it('is none for brackets in texts, nor for lists side by side', () => {
+    const columns = wide(200, (i) => `  "Price [ no. ${i}": [name, asset_notes] # [ {`);
+    const { problems } = checkJobText(`${GOOD}${columns}\n`);
+    expect(problems.map(({ message }) => message).join()).not.toMatch(/nested/);
   });
 
   it('leaves objects as they were (82, 88)', () => {

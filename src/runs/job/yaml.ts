@@ -5,6 +5,7 @@ import {
   isPair,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Node,
   parseDocument,
@@ -44,17 +45,26 @@ const MAX_ALIASES = 50;
 /** A table has at most 1,000 columns; what holds many more keys is no job file, and would take long to check. */
 const MAX_KEYS = 2_000;
 
-/** Marks of lists, keys and values on one line, and blanks before it: far more than a job file needs. */
+/** Marks of lists, keys and values on one line, brackets in one another, and blanks before a line: far more than a job file needs. */
 const MAX_MARKS = 50;
 const MAX_INDENT = 200;
-const TOO_DEEP = 'lists or mappings are nested too deeply; a job file needs four levels';
+const TOO_DEEP =
+  'lists or mappings are nested too deeply, or their brackets are not closed; a job file needs four levels';
 
-/** The parser takes minutes for some thousand levels, or the memory of the process. Brackets are not meant: their depth ends it early. */
+/** The parser takes minutes for some thousand levels, or the memory of the process. */
 function isTooDeep(text: string): boolean {
-  return text.split(/[\r\n]/).some((line) => {
+  const inLines = text.split(/[\r\n]/).some((line) => {
     const marks = line.match(/(?:^|\s)[?:-](?=\s|$)/g)?.length ?? 0;
     return marks > MAX_MARKS || line.search(/\S/) > MAX_INDENT;
   });
+  if (inLines) return true;
+  let depth = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') depth++;
+    else if (token === ']' || token === '}') depth = Math.max(0, depth - 1);
+    if (depth > MAX_MARKS) return true;
+  }
+  return false;
 }
 
 /** Reads YAML 1.2 (core schema: `NO` and `Yes` are text). Never throws on what a person can write. */
