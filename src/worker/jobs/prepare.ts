@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
@@ -140,6 +141,10 @@ async function prepareRows(
   const file = rows ? path.join(runFolder(settings.home, run).dir, `${run}.ndjson`) : await rowsFile(pending, data);
   if (pending.origin.trigger === 'schedule') await assertStable(file, pending.state);
   const { force = false, company, plan_of: plannedBy, ...options } = data.options ?? {};
+  if (plannedBy !== undefined && !existsSync(runFolder(settings.home, plannedBy).plan)) {
+    const text = `The plan of the run ${plannedBy} is not in the data folder of this worker. Nothing was sent; make a dry run anew.`;
+    throw await handOver(new OutsideRoots(text), pending, '');
+  }
   if (claim) {
     const contentCheck = await dropFolder.check(claim, loaded, company ?? loaded.job.company ?? settings.company);
     if (contentCheck.verdict === 'wait') throw new Requeue(SAME_CONTENT_MS);

@@ -51,6 +51,19 @@ it('a job that is put back is left to workers with the data folder that holds it
   expect(settled.returnvalue).toMatchObject({ run, rows: { created: 40 } });
 });
 
+it('an order with the plan of a dry run is carried out by the worker that has the plan', async () => {
+  bench = await openBench();
+  for (const home of ['one', 'other']) await bench.worker({ home });
+  for (let i = 0; i < 4; i++) {
+    const order = async (options: object) => {
+      const rows = [{ Name: `n${i}`, Serial: `s${i}`, Cost: '1' }];
+      return (await bench.settled(await bench.add({ job: 'assets', rows, options }, { attempts: 2 }))).returnvalue;
+    };
+    const { run } = await order({ dry_run: true });
+    expect(await order({ plan_of: run })).toMatchObject({ status: 'succeeded', rows: { created: 1 } });
+  }
+});
+
 it('a run whose id the queue forgot is known to the data folder (49)', async () => {
   bench = await openBench();
   const { settings } = await bench.worker();
