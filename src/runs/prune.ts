@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText, isDiskFull } from '../model/error.js';
@@ -7,6 +7,7 @@ import { jobKey, type RunFolder, runFolder } from './run/layout.js';
 import { type RunEntry, readRun, readRunSummary, runIds } from './run/list.js';
 import { LockedError, takeLock } from './run/lock.js';
 import type { StoredRequest } from './run/run.js';
+import { HANDED_BACK_BY, queryStore } from './run/table.js';
 
 const DAY_MS = 86_400_000;
 
@@ -41,73 +42,78 @@ export const pruneCutoff = ({ keepDays, now = Date.now() }: Pick<PruneOptions, '
  * and their summaries stay. Contract, section 14. Killed in the middle, it goes on where it was.
  */
 export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
-  const { home, dryRun } = options;
+  const { home, dryRun, ordered = new Map<string, string>() } = options;
   const cutoff = pruneCutoff(options);
   const removed: { run: string; bytes: number }[] = [];
   const left: { run: string; why: string }[] = [];
-  /** Newest first. */
-  const entries: RunEntry[] = [];
+  /** Runs that must stay whole, by why. */
+  const needed = new Map([...ordered].map(([of, run]) => [of, `the run ${run} is to take it up`]));
+  const latest = new Set<string>();
+  const old: RunFolder[] = [];
+  // Newest first: what a run needs is older than it.
   for (const run of await runIds(home)) {
-    // What is no folder of ours is nothing to be removed.
-    if (!(await lstat(runFolder(home, run).dir).catch(() => undefined))?.isDirectory()) continue;
-    await readRun(home, run).then(
-      (entry) => entries.push(entry),
-      (error: unknown) => left.push({ run, why: errorText(error) }),
-    );
-  }
-  const needed = await neededRuns(home, entries, options.ordered);
-  for (const { run } of entries.reverse()) {
     const folder = runFolder(home, run);
+    // What is no folder of ours is nothing to be removed.
+    if (!(await lstat(folder.dir).catch(() => undefined))?.isDirectory()) continue;
+    const needs: (string | undefined)[] = [];
     try {
-      const ended = await endOf(home, folder);
-      if (ended !== undefined && ended >= cutoff) continue;
-      const why = needed.get(run);
-      if (why !== undefined) {
-        if (ended !== undefined || (await changedAt(folder.dir)) < cutoff) left.push({ run, why });
+      const entry = await readRun(home, run);
+      const request = entry.kind === 'export' ? undefined : readRequest(folder);
+      const open = await openReason(home, entry);
+      const approvable = approvalReason(home, entry, request, latest);
+      const why = open ?? needed.get(run) ?? approvable;
+      needs.push((open ?? approvable) && entry.of_run, editedFrom(request));
+      const ended = await endOf(home, entry);
+      const isOld = ended === undefined || ended < cutoff;
+      if (isOld && why === undefined) {
+        old.push(folder);
         continue;
       }
+      if (isOld && why !== undefined && (ended !== undefined || (await changedAt(folder.dir)) < cutoff))
+        left.push({ run, why });
+    } catch (error) {
+      left.push({ run, why: errorText(error) });
+    }
+    for (const other of [...needs, handedBackBy(folder)])
+      if (other !== undefined) needed.set(other, `the run ${run} needs it`);
+  }
+  for (const folder of old) {
+    const { run } = folder;
+    try {
       const bytes = dryRun ? await prunableBytes(folder) : await pruneFolder(folder);
       if (bytes > 0) removed.push({ run, bytes });
     } catch (error) {
       left.push({ run, why: errorText(error) });
     }
   }
-  return { removed, left };
+  return { removed: removed.reverse(), left: left.sort((a, b) => (a.run < b.run ? -1 : 1)) };
 }
 
-/** Runs that must stay whole, by why. */
-async function neededRuns(
+/** Why a run may still be approved: it is the last of its job. Asked of the latest run first. */
+function approvalReason(
   home: string,
-  entries: readonly RunEntry[],
-  ordered: PruneOptions['ordered'] = new Map(),
-): Promise<Map<string, string>> {
-  const needed = new Map([...ordered].map(([of, run]) => [of, `the run ${run} is to take it up`]));
-  const latest = new Set<string>();
-  // Newest first.
-  for (const entry of entries) {
-    const { run, kind, status, dry_run: dryRun } = entry;
-    const why = await openReason(home, entry);
-    const request = kind === 'export' ? undefined : readRequest(runFolder(home, run));
-    if (why !== undefined) {
-      needed.set(run, why);
-      for (const other of [entry.of_run, editedFrom(request)])
-        if (other !== undefined) needed.set(other, `the run ${run} goes on with it`);
-    }
-    // A rehearsal of an import does not stand for it, and waits for nobody.
-    if (!request || (kind === 'import' && dryRun) || entry.manner === 'retry') continue;
-    const job = `${kind} ${jobKey(request.job, home)} ${request.company}`;
-    if (latest.has(job)) continue;
-    latest.add(job);
-    const waits = status === 'braked' || (kind === 'reconcile' && dryRun);
-    if (!waits || needed.has(run)) continue;
-    needed.set(run, `it is the last ${kind === 'reconcile' ? 'night' : 'run'} of its job, and may be approved`);
-  }
-  return needed;
+  { kind, status, dry_run: dryRun, manner }: RunEntry,
+  request: StoredRequest | undefined,
+  latest: Set<string>,
+): string | undefined {
+  // A rehearsal of an import does not stand for it, and waits for nobody.
+  if (!request || (kind === 'import' && dryRun) || manner === 'retry') return undefined;
+  const job = `${kind} ${jobKey(request.job, home)} ${request.company}`;
+  if (latest.has(job)) return undefined;
+  latest.add(job);
+  const waits = status === 'braked' || (kind === 'reconcile' && dryRun);
+  return waits ? `it is the last ${kind === 'reconcile' ? 'night' : 'run'} of its job, and may be approved` : undefined;
 }
 
 /** The export whose file a run imports: it knows what was written into it. */
 const editedFrom = (request: StoredRequest | undefined): string | undefined =>
   request?.job.job.kind === 'import' ? request.job.job.edited_from : undefined;
+
+/** The run that handed back the rows that a run imports: by its file they are read. */
+function handedBackBy(folder: RunFolder): string | undefined {
+  const by = queryStore(folder, (store) => store.getValue(HANDED_BACK_BY));
+  return typeof by === 'string' ? by : undefined;
+}
 
 /** Why a run has not come to its end; undefined where it has. */
 async function openReason(home: string, { run, kind, status, dry_run: dryRun }: RunEntry): Promise<string | undefined> {
@@ -122,12 +128,14 @@ async function openReason(home: string, { run, kind, status, dry_run: dryRun }: 
  * When it was last worked with, in milliseconds since 1970; undefined where the run has no summary. People correct rejected
  * rows where they lie, and imports of an edited export note in it what they wrote.
  */
-async function endOf(home: string, { run, dir }: RunFolder): Promise<number | undefined> {
+async function endOf(home: string, entry: RunEntry): Promise<number | undefined> {
+  const { run, report_dir: reports, reports_of: other } = entry;
   const summary = await readRunSummary(home, run);
   if (!summary) return undefined;
   const ended = Date.parse(summary.finished_at);
   if (Number.isNaN(ended)) throw new Error(`its summary does not say when it ended: "${summary.finished_at}"`);
-  return Math.max(ended, await changedAt(dir, /^(?:rejected\.\w+|base\.db)$/));
+  const dirs = [runFolder(home, run).dir, ...(other === undefined && existsSync(reports) ? [reports] : [])];
+  return Math.max(ended, ...(await Promise.all(dirs.map((dir) => changedAt(dir, /^(?:rejected\.\w+|base\.db)$/)))));
 }
 
 /** When the last of the entries of a folder was changed, in milliseconds since 1970; 0 where there is none. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -102,6 +102,19 @@ describe('`key: none`: every row is a new record', () => {
     const lines = rejected.replace(',y,', ',2,').split('\r\n');
     await again([lines[0], ...lines.slice(2)].join('\r\n'));
     expect(names()).toEqual(['Desk', 'Chair']);
+  });
+
+  it('also after the run that handed them back ended long ago, while one that took some of them stays', async () => {
+    const base = await desk.import(await file(['Desk', 'Bern', 'Laptop', 'x'], ['Chair', 'Bern', 'Laptop', 'y']), JOB);
+    const rejected = await readFile(join(base.reportDir, 'rejected.csv'), 'utf8');
+    const again = async (text: string) => desk.import(await desk.file('rejected.csv', text), JOB);
+    const younger = await again(rejected.replace(',x,', ',1,'));
+    const day = 86_400_000;
+    const at = new Date(Date.now() + 20 * day);
+    await utimes(join(younger.reportDir, 'rejected.csv'), at, at);
+    await prune(desk.dir, { home: desk.home, keepDays: 30, dryRun: false, now: Date.now() + 31 * day });
+    await expect(again(rejected.replace(',x,', ',1,').replace(',y,', ',2,'))).rejects.toThrow('appended by the run');
+    expect(names()).toEqual(['Desk']);
   });
 
   it('a run that wrote nothing does not count as having taken the file', async () => {

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { pruneRuns } from '../../src/runs/prune.js';
 import { newRunId } from '../../src/runs/run/layout.js';
 import { prune } from '../../src/worker/inbox/drop-folder.js';
 import { beginTicket, endTicket, stopTicket } from '../../src/worker/jobs/home.js';
 import { cli } from '../cli/fake-io.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
 
 let desk: Desk;
 beforeEach(async () => {
@@ -102,6 +103,101 @@ it('what an open run needs stays whole, and so does the last night of a job that
   ]);
   const approved = await desk.approve(last.summary.run, 'Ann Lee');
   expect(approved.summary.status).toBe('succeeded');
+});
+
+describe('what a run needs that stays', () => {
+  const CORRECTED_JOB = {
+    ...JOB,
+    columns: { ...JOB.columns, Name: { field: 'name', required: true }, Cost: 'original_cost' },
+  };
+  const HEADING = 'Serial;Name;Category;Cost';
+  /** A run that handed rows back, which are read as its file shows, and their file with the names filled in. */
+  async function handedBack(count: number, options: ImportOptions = {}) {
+    const clear = Array.from({ length: 5 }, (_, at) => `G-${at};Asset;Laptop;1.002,5`);
+    const faulty = Array.from({ length: count }, (_, at) => `B-${at};;Laptop;1,250`);
+    const path = await desk.file('base.csv', [HEADING, ...clear, ...faulty, ''].join('\n'));
+    const base = await desk.import(path, CORRECTED_JOB, options);
+    expect(base.summary.rows.invalid).toBe(count);
+    const rejected = await readFile(join(base.reportDir, 'rejected.csv'), 'utf8');
+    return { base, corrected: await desk.file('corrected.csv', rejected.replace(/(B-\d+);;/g, '$1;Asset;')) };
+  }
+  const costs = (serial: string) =>
+    desk.sandbox.records('asset').flatMap((one) => (one['serial_number'] === serial ? [one['original_cost']] : []));
+  const interrupted = async (file: string) => {
+    const stop = new AbortController();
+    const run = await desk.import(file, CORRECTED_JOB, {
+      signal: stop.signal,
+      onProgress: ({ phase, done }) => phase === 'writing' && done > 0 && stop.abort('SIGINT'),
+    });
+    expect(run.summary.status).toBe('interrupted');
+    return run.summary.run;
+  };
+
+  it('the run that handed rows back, for one that is to be resumed, also where it was corrected twice', async () => {
+    const { base, corrected } = await handedBack(400);
+    const text = await readFile(corrected, 'utf8');
+    const second = await desk.import(await desk.file('second.csv', text.replaceAll(';Asset;', ';;')), CORRECTED_JOB);
+    const again = (await readFile(join(second.reportDir, 'rejected.csv'), 'utf8')).replace(/(B-\d+);;/g, '$1;Asset;');
+    const open = await interrupted(await desk.file('third.csv', again));
+    const pruned = await pruneRuns(later(31));
+    expect([pruned.removed, pruned.left.map(({ run }) => run)]).toEqual([
+      [],
+      [base.summary.run, second.summary.run, open],
+    ]);
+    expect((await desk.resume({ run: open })).summary.rows.created).toBe(400);
+    expect([costs('B-0'), costs('B-399')]).toEqual([['1.25'], ['1.25']]);
+    expect((await pruneRuns(later(31))).removed).toHaveLength(3);
+  });
+
+  it('where the run that handed rows back is gone, they are not resumed by what they show alone', async () => {
+    const { base, corrected } = await handedBack(400);
+    const open = await interrupted(corrected);
+    const dir = join(desk.home, 'runs', base.summary.run);
+    await rename(dir, join(desk.dir, 'away'));
+    const sent = desk.sandbox.commits.length;
+    await expect(desk.resume({ run: open })).rejects.toThrow(base.summary.run);
+    await expect(desk.resume({ run: open })).rejects.toThrow(/Nothing was sent\. .*back/);
+    expect(desk.sandbox.commits).toHaveLength(sent);
+    await rename(join(desk.dir, 'away'), dir);
+    expect((await desk.resume({ run: open })).summary.rows.created).toBe(400);
+    expect(costs('B-399')).toEqual(['1.25']);
+  });
+
+  it('the run that handed rows back, and an editable export, for one that may be approved', async () => {
+    const { base, corrected } = await handedBack(3);
+    const brakes = { max_creates: 1 };
+    const braked = await desk.import(corrected, { ...CORRECTED_JOB, brakes });
+    const [, other = 0] = desk.sandbox.insert('supplier', [
+      { name: 'Ada', city: 'Oslo' },
+      { name: 'Ben', city: 'Oslo' },
+    ]);
+    const exported = await desk.export('supplier', 'suppliers.csv', { editable: true });
+    desk.sandbox.edit('supplier', other, { city: 'Bergen' });
+    const { file } = exported;
+    await writeFile(file, (await readFile(file, 'utf8')).replace('Oslo', 'Narvik'));
+    const job = parse(await readFile(file.replace('.csv', '.yaml'), 'utf8')) as object;
+    const edited = await desk.import(file, { ...job, brakes: { max_updates: 0 } });
+    expect([braked.summary.status, edited.summary.status]).toEqual(['braked', 'braked']);
+    const pruned = await pruneRuns(later(31));
+    const waiting = [base, braked, exported, edited].map(({ summary }) => summary.run);
+    expect([pruned.removed, pruned.left.map((one) => one.run)]).toEqual([[], waiting]);
+    expect((await desk.approve(edited.summary.run, 'Ann Lee')).summary.rows.updated).toBe(1);
+    expect(desk.sandbox.records('supplier').map(({ city }) => city)).toEqual(['Narvik', 'Bergen']);
+    expect((await desk.approve(braked.summary.run, 'Ann Lee')).summary.rows.created).toBe(3);
+    expect(costs('B-0')).toEqual(['1.25']);
+  });
+
+  it('the reports of a run are looked at where it was told to put them', async () => {
+    const { base } = await handedBack(1, { reportDir: join(desk.dir, 'reports') });
+    const at = new Date(Date.now() + 20 * DAY);
+    await utimes(join(base.reportDir, 'rejected.csv'), at, at);
+    expect(await pruneRuns(later(31))).toEqual({ removed: [], left: [] });
+    // Of another run that has put its own there, the file says nothing.
+    await desk.import(await desk.file('a.csv', rows(0, 2)), JOB, { reportDir: join(desk.dir, 'reports') });
+    await writeFile(join(base.reportDir, 'rejected.csv'), 'other');
+    await utimes(join(base.reportDir, 'rejected.csv'), at, at);
+    expect((await pruneRuns(later(31))).removed.map(({ run }) => run)).toEqual([base.summary.run]);
+  });
 });
 
 it('done and failed of the drop folder go with their runs; nothing else in it is touched', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { jsonMembers } from '../../files/ndjson.js';
 import { openSource } from '../../files/open.js';
 import type { Correction } from '../../model/correction.js';
-import { RunError } from '../../model/error.js';
+import { errorText, RunError } from '../../model/error.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import type { Outcome } from '../../model/outcome.js';
 import { displayText, isBlank, type SheetRow } from '../../model/row.js';
@@ -40,6 +40,8 @@ export interface Table {
   readonly earlier?: { readonly run: string; readonly formats: OpenSource };
 }
 
+type EarlierTable = Required<Table>;
+
 /** What shows how dates and amounts are written: of rows that came back corrected the file that they are of, too. */
 export function formatSourceOf(source: OpenSource, earlier: Table['earlier']): OpenSource {
   if (!earlier) return source;
@@ -76,6 +78,7 @@ const SAMPLE_ROWS = 50;
 /**
  * Rows that an earlier run of this data folder handed back are read as that run read its file: alone they show less, and what
  * `1,250` or `03/04/2025` means, or a letter beyond ASCII, must not change between two readings. Which run that was is kept in the store.
+ * @throws RunError `failed` where the run that is kept there cannot be read any more.
  */
 export async function withEarlierTable(
   home: string,
@@ -86,9 +89,13 @@ export async function withEarlierTable(
   if (run.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own };
   const kept = store.getValue(HANDED_BACK_BY);
   const table =
-    typeof kept === 'string' ? await withEarlier(home, run, own, kept) : await findEarlierRun(home, run, own);
+    typeof kept === 'string'
+      ? await withEarlier(home, run, own, kept).catch((error: unknown) => {
+          throw notReadable(home, run.run, kept, error);
+        })
+      : await findEarlierRun(home, run, own);
   if (!table) return { source: { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, EARLIER_NOT_FOUND] } } };
-  if (table.earlier) store.setValue(HANDED_BACK_BY, table.earlier.run);
+  store.setValue(HANDED_BACK_BY, table.earlier.run);
   const { encoding } = table.source.meta;
   if (encoding !== own.meta.encoding) store.setValue(READ_ENCODING, encoding);
   return table;
@@ -96,6 +103,16 @@ export async function withEarlierTable(
 
 const EARLIER_NOT_FOUND =
   'The file has the columns of rejected rows, and no one run of this data folder handed them back: what their dates, amounts and letters mean is read from them alone. Look at a dry run before they are written.';
+
+function notReadable(home: string, run: string, by: string, error: unknown): RunError {
+  const { dir } = runFolder(home, by);
+  return new RunError(
+    'failed',
+    `The run ${run} cannot go on: it reads its dates, amounts and letters as the run ${by} read them, and the file of that run cannot be read any more. Nothing was sent. Put ${dir} back from a backup and resume it again. Without one, import the file anew where its rows have a key: those that are in already are left alone.`,
+    [errorText(error)],
+    { cause: error },
+  );
+}
 
 /** How the file of a run is opened, so that it shows what the run read. */
 export function sourceOptionsAsRead(job: RowsJob, store: RunStore | undefined): SourceOptions {
@@ -110,15 +127,14 @@ interface RowsRunInfo extends Pick<RunInfo, 'kind' | 'jsonRows'> {
   readonly job: { readonly name: string; readonly job: RowsJob };
 }
 
-/** The table as it is read where a run handed its rows back; as it is where that one cannot be read any more. */
+/** The table as it is read where a run handed its rows back. Rejects where that one cannot be read any more. */
 async function withEarlier(
   home: string,
   { run, source: name, job: { job } }: RowsRunInfo,
   own: OpenSource,
-  by: string | undefined,
-): Promise<Table> {
-  const earlier = by === undefined ? undefined : await tableOf(home, by).catch(() => undefined);
-  if (by === undefined || !earlier) return { source: own };
+  by: string,
+): Promise<EarlierTable> {
+  const earlier = await tableOf(home, by);
   const { encoding } = earlier.source.meta;
   const isGuessed = job.source.encoding === 'auto' && isCodePage(own.meta.encoding) && isCodePage(encoding);
   const source =
@@ -141,8 +157,9 @@ export async function tableOf(home: string, run: string): Promise<Table> {
   if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
   const info = { run, source, job: { name: job.name, job: job.job } };
   const own = await openSource(join(folder.dir, 'work', source), sourceOptions(job.job));
-  const before = queryStore(folder, (store) => store.getValue(HANDED_BACK_BY));
-  return withEarlier(home, info, own, typeof before === 'string' ? before : undefined);
+  const before = queryStore(folder, (store) => store.getValue(HANDED_BACK_BY) ?? null);
+  if (before === undefined) throw new RunError('failed', `What became of the rows of the run ${run} cannot be read.`);
+  return typeof before === 'string' ? withEarlier(home, info, own, before) : { source: own };
 }
 
 /** Asks the store of a run something that may be at work; undefined where there is none that can be read. */
@@ -163,7 +180,7 @@ interface ReturnedRow {
 }
 
 /** The latest run of the same job that ended these rows so, under these keys. */
-async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource): Promise<Table | undefined> {
+async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource): Promise<EarlierTable | undefined> {
   const { job: jobSpec } = info.job;
   const keys = keyColumns(jobSpec);
   const rows = await firstRows(own, keys);
@@ -174,10 +191,9 @@ async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource):
     const { job, kind } = by < info.run ? readRunInfo(folder) : {};
     if (job?.name !== info.job.name || kind !== info.kind) continue;
     const ended = queryStore(folder, (store) => matchingOutcomes(store, rows));
-    const table = ended && (await withEarlier(home, info, own, by));
+    const table = ended && (await withEarlier(home, info, own, by).catch(() => undefined));
     // Their letters are known only now.
-    if (ended && table?.earlier && keysMatch(ended, await firstRows(table.source, keys), jobSpec.match.key.length))
-      return table;
+    if (ended && table && keysMatch(ended, await firstRows(table.source, keys), jobSpec.match.key.length)) return table;
     if (++searched === MAX_RUNS) break;
   }
   return undefined;
