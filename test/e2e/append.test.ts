@@ -117,6 +117,20 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toEqual(['Desk']);
   });
 
+  it('rows that somebody adds to a corrected file have no number, and are not taken for one another', async () => {
+    const base = await desk.import(
+      await file(['Rack', 'Bern', 'Laptop', '1'], ['Desk', 'Bern', 'Laptop', 'x'], ['Chair', 'Bern', 'Laptop', 'y']),
+      JOB,
+    );
+    const rejected = await readFile(join(base.reportDir, 'rejected.csv'), 'utf8');
+    const [heading = '', desks = '', chair = ''] = rejected.split('\r\n');
+    const again = async (...lines: readonly string[]) =>
+      desk.import(await desk.file('rejected.csv', [heading, ...lines, ''].join('\r\n')), JOB);
+    await again(desks.replace(',x,', ',2,'), 'Lamp,Bern,Laptop,3,,,,');
+    await again(chair.replace(',y,', ',4,'), 'Shelf,Bern,Laptop,5,,,,');
+    expect(names()).toEqual(['Rack', 'Desk', 'Lamp', 'Chair', 'Shelf']);
+  });
+
   it('a run that wrote nothing does not count as having taken the file', async () => {
     const rows = Array.from({ length: 20 }, (_, i) => ['Desk', 'Bern', 'Laptop', i < 15 ? 'x' : String(i)]);
     const braked = await desk.import(await file(...rows), { ...JOB, brakes: { max_invalid: '10%' } });

@@ -12,7 +12,7 @@ import type { Database } from '../../store/sqlite.js';
 import { jobKey, runFolder } from '../run/layout.js';
 import { isResumable, readRun, readRunInfo, runIds } from '../run/list.js';
 import type { Run } from '../run/run.js';
-import { HANDED_BACK_BY, queryStore, tableOf } from '../run/table.js';
+import { HANDED_BACK_BY, queryStore, rowNumber, tableOf } from '../run/table.js';
 
 /** What a run may have done, or a retry of it will do. */
 const APPENDED_ROWS = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
@@ -112,11 +112,15 @@ async function appendedRows(run: Run, by: string): Promise<ReadonlyMap<number, s
   return found;
 }
 
-/** Each row of corrected rows with its number in the file that they are of. */
+/** Each of the corrected rows that is of an earlier file, with its number there. */
 async function* originalRows(source: OpenSource): AsyncGenerator<readonly [row: number, of: number]> {
   const at = source.meta.headings.map(foldText).lastIndexOf('_row');
-  for await (const batch of source.rows())
-    for (const { row, cells } of batch) yield [row, Number(displayText(cells[at]))];
+  for await (const batch of source.rows()) {
+    for (const { row, cells } of batch) {
+      const of = rowNumber(displayText(cells[at]));
+      if (of !== undefined) yield [row, of];
+    }
+  }
 }
 
 function appendedTwiceError(rows: readonly number[], runs: readonly string[]): RunError {

@@ -206,14 +206,20 @@ async function firstRows(source: OpenSource, keys: ReadonlySet<string>): Promise
   for await (const batch of source.rows()) {
     for (const { cells } of batch) {
       const ours = (name: (typeof REJECTED_COLUMNS)[number]) => displayText(cells[own.lastIndexOf(name)]).trim();
-      const row = Number(ours('_row'));
-      if (!Number.isSafeInteger(row) || row < 1) continue;
+      const row = rowNumber(ours('_row'));
+      if (row === undefined) continue;
       const key = cells.filter((_, at) => keys.has(columns[at] ?? '')).map((cell) => foldText(displayText(cell)));
       found.push({ row, outcome: ours('_outcome'), message: ours('_message'), key });
       if (found.length >= SAMPLE_ROWS) return found;
     }
   }
   return found;
+}
+
+/** The number in a cell of `_row`; undefined of a row that somebody added. */
+export function rowNumber(text: string): number | undefined {
+  const row = Number(text);
+  return Number.isSafeInteger(row) && row > 0 ? row : undefined;
 }
 
 /** How a run ended rows. */
