@@ -81,12 +81,13 @@ export function mappingOf(
   const [first = null] = Object.values(job.columns);
   const key = targetsOf(first as Parameters<typeof targetsOf>[0])[0]?.field ?? 'name';
   const parsed = importJob.parse({ kind: 'import', resource: 'asset', match: { key }, ...job });
+  const meta = { ...metaOf(headings, more.format), ...more.meta };
   return compileMapping({
     job: parsed,
-    meta: { ...metaOf(headings, more.format), ...more.meta },
+    meta,
     spec: resourceSpec(parsed.resource),
     catalogue: CATALOGUE,
-    sample: more.sample ?? [],
+    samples: [{ rows: more.sample ?? [], delimiter: meta.delimiter }],
   });
 }
 

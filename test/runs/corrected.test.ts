@@ -158,6 +158,40 @@ describe('corrected rows are read as the file was that they are of', () => {
     expect(record('B1')).toMatchObject({ original_cost: '1.25' });
   });
 
+  it('also where little more than they would tell that file otherwise', async () => {
+    const dates = ['25/04/2025', '03/04/2025'];
+    const dated = Array.from({ length: 50 }, (_, at) => `D${at};${at === 49 ? '' : 'box'};;${dates[at < 5 ? 0 : 1]}`);
+    const priced = Array.from({ length: 200 }, (_, at) => `C${at};${at ? 'box' : ''};${at % 2 ? '12,5' : '1,100'};`);
+    for (const [name, rows, made] of [
+      ['dates', dated, { serial_number: 'D49', service_start_date: '2025-04-03' }],
+      ['costs', priced, { serial_number: 'C0', original_cost: '1.10' }],
+    ] as const) {
+      const first = await desk.import(await desk.file(`${name}.csv`, [HEADING, ...rows, ''].join('\n')), JOB);
+      expect(first.summary.rows).toMatchObject({ created: rows.length - 1, invalid: 1 });
+      const second = await desk.import(await corrected(first, ';;', ';box;'), JOB);
+      expect(second.faults).toEqual([]);
+      expect(record(made.serial_number)).toMatchObject(made);
+    }
+  });
+
+  it('what they show themselves counts only where that file shows nothing', async () => {
+    const rows = ['A1,,"1,100",', 'A2,,n.n.,', 'A3,box,"1,100",'];
+    const text = [HEADING.replaceAll(';', ','), ...rows, ''].join('\n');
+    const first = await desk.import(await desk.file('whole.csv', text), JOB);
+    expect(record('A3')).toMatchObject({ original_cost: '1100.00' });
+    const lines = (await readFile(join(first.reportDir, 'rejected.csv'), 'utf8')).replace(/^(A\d),,/gm, '$1,box,');
+    const costs = lines.replace('n.n.', '"12,5"');
+    const second = await desk.import(await desk.file('again.csv', costs), JOB);
+    expect([record('A1')?.['original_cost'], second.outcomes]).toEqual(['1100.00', ['2 created', '3 invalid']]);
+    expect(second.faults[0]?.['message']).toContain('does not fit the decimal sign "."');
+
+    const unknown = ['B1;box;n.n.;', 'B2;box;tbc;', 'B3;box;7;'];
+    const none = await desk.import(await desk.file('none.csv', [HEADING, ...unknown, ''].join('\n')), JOB);
+    const back = (await readFile(join(none.reportDir, 'rejected.csv'), 'utf8')).replace('n.n.', '12,5');
+    await desk.import(await desk.file('back.csv', back.replace('tbc', '1,250')), JOB);
+    expect([record('B1')?.['original_cost'], record('B2')?.['original_cost']]).toEqual(['12.50', '1.25']);
+  });
+
   it('and by themselves where no run of this data folder has them', async () => {
     const file = `${HEADING};_row;_outcome;_codes;_message\nB1;box;12,345;2025-04-03;8;invalid;required;x\n`;
     await desk.import(await desk.file('a.csv', [HEADING, ...CLEAR, ''].join('\n')), JOB);

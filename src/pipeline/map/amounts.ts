@@ -252,6 +252,10 @@ export function surveyDecimals(
   };
 }
 
+/** Whether cells were seen that are read by the sign, and it was told. */
+export const decidesSign = ({ rule, evidence, warning }: DecimalSurvey): boolean =>
+  rule.sign !== 'each' && (evidence ?? warning) !== undefined;
+
 function cite({ text, row, heading }: AmountSample): string {
   return `"${excerpt(text)}" (row ${row}, ${excerpt(heading)})`;
 }

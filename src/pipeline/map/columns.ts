@@ -9,21 +9,28 @@ import { foldText } from '../../model/value.js';
 import type { FieldType, ResourceSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
 import { isNamedRef, type StagedValue } from '../rows.js';
-import { type DecimalRule, surveyDecimals } from './amounts.js';
+import { type DecimalRule, decidesSign, surveyDecimals } from './amounts.js';
 import { isRefusal, trimText } from './cell-text.js';
 import { nullWordCounter, type SynonymCount } from './column-warnings.js';
 import { type Convert, makeConverter } from './convert.js';
-import { compileDateFormat, type DateFormat, type DateOrders, surveyDateOrder } from './dates.js';
+import { compileDateFormat, type DateFormat, type DateOrders, type DateSurvey, surveyDateOrder } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
 import { type Catalogue, findTarget, type Target } from './targets.js';
+
+/** The first rows of a file: they show the decimal sign and how dates are written. */
+export interface Sample {
+  readonly rows: readonly SheetRow[];
+  /** Of CSV files. */
+  readonly delimiter: string | null;
+}
 
 export interface MappingInput {
   readonly job: RowsJob;
   readonly meta: SourceMeta;
   readonly spec: ResourceSpec;
   readonly catalogue: Catalogue;
-  /** The first rows of the file: they show the decimal sign and how dates are written. */
-  readonly sample: readonly SheetRow[];
+  /** Of the file; before it those of the files that its rows came back corrected of. What they decide, no later one changes. */
+  readonly samples: readonly Sample[];
   /** The rows were handed over as JSON: none of them need have every key. */
   readonly jsonRows?: boolean;
 }
@@ -282,7 +289,7 @@ const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country',
 
 /** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
 export function compileColumns(input: MappingInput) {
-  const { job, spec, sample, meta } = input;
+  const { job, spec, samples } = input;
   const problems: string[] = [];
   const isNull = nullTest(job.source.null_values ?? []);
   const { located, assignments, unmapped } = locateColumns(input, isNull, problems);
@@ -329,16 +336,21 @@ export function compileColumns(input: MappingInput) {
   const cells = located.filter(({ textOf }) => !textOf);
   const columnsOf = (kind: string) => cells.filter(({ spec }) => spec.type.kind === kind);
   const amounts = columnsOf('decimal').filter(({ options }) => !options.decimal);
-  const survey = surveyDecimals(auto ? amounts : [], sample, meta.delimiter);
+  /** Each sample with those before it. */
+  const looks = samples.map(({ delimiter }, at) => {
+    return { rows: samples.slice(0, at + 1).flatMap(({ rows }) => rows), delimiter };
+  });
+  const surveys = looks.map(({ rows, delimiter }) => surveyDecimals(auto ? amounts : [], rows, delimiter));
+  const survey = surveys.find(decidesSign) ?? surveys.at(-1)!;
   const fileRules: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
     dates: formats(job.source.dates, 'source.dates', problems),
     isNull,
     whenBlank,
   };
-  const dates = new Map<LocatedColumn, ReturnType<typeof surveyDateOrder>>();
+  const dates = new Map<LocatedColumn, DateSurvey>();
   for (const one of fileRules.dates ? [] : columnsOf('date')) {
-    if (!one.options.dates) dates.set(one, surveyDateOrder(one, sample));
+    if (!one.options.dates) for (const { rows } of looks) dates.set(one, surveyDateOrder(one, rows, dates.get(one)));
   }
   const columns = located.map((one) => compileColumn(one, input, fileRules, dates.get(one)?.orders, problems));
   const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {

@@ -217,27 +217,36 @@ interface DateGroup {
   readonly certain: Map<string, { count: number; first: DateSample }>;
 }
 
+/** What a look at the first rows said about the dates of a column. */
+export interface DateSurvey {
+  readonly orders: DateOrders;
+  /** What spoke for the orders, one sentence each. */
+  readonly evidence: readonly string[];
+  readonly warnings: readonly string[];
+}
+
 /**
  * Looks at a date column without stated formats. Where at least 5 cells and a tenth of the dates of one way of writing can
  * be read in one order only, such as 25/12/2024, and none in the other, that order is proven for the rest of them.
- * Otherwise dates with two readings are refused, and the warning names the format that other cells show, if any. `evidence`: what
- * spoke for the orders, one sentence each.
+ * Otherwise dates with two readings are refused, and the warning names the format that other cells show, if any. `before`: what a
+ * part of the sample has proven stays so.
  */
 export function surveyDateOrder(
   column: { readonly heading: string; readonly index: number },
   sample: readonly SheetRow[],
-) {
+  before?: DateSurvey,
+): DateSurvey {
   const groups = dateGroups(
     sample.flatMap(({ row, cells }) => {
       const cell = cells[column.index];
       return typeof cell === 'string' && cell !== '' ? [{ text: trimText(cell), row }] : [];
     }),
   );
-  const orders = new Map<string, DateOrder>();
-  const evidence: string[] = [];
+  const orders = new Map(before?.orders);
+  const evidence = [...(before?.evidence ?? [])];
   const warnings: string[] = [];
   for (const [notation, group] of groups) {
-    if (!group.firstOpen) continue;
+    if (!group.firstOpen || orders.has(notation)) continue;
     const [only, ...others] = [...group.certain];
     const proven =
       only && others.length === 0 && only[1].count >= MIN_PROOF && only[1].count >= group.count * PROOF_SHARE;

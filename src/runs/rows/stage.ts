@@ -5,7 +5,7 @@ import type { RowsJob } from '../../model/job.js';
 import type { SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
-import { countHeadings, jobValue } from '../../pipeline/map/columns.js';
+import { countHeadings, jobValue, type Sample } from '../../pipeline/map/columns.js';
 import { quoted } from '../../pipeline/map/headings.js';
 import { compileMapping, type Mapping } from '../../pipeline/map/map.js';
 import { findTarget, usesCustomFields } from '../../pipeline/map/targets.js';
@@ -79,16 +79,16 @@ const SAMPLE_ROWS = 2_000;
  * are resolved at once.
  */
 export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
-  const { job, source, formatSource } = run;
+  const { job, source, formatSources } = run;
   const { jsonRows = false } = run.request;
   if (!jsonRows) await assertJobFitsFile(run);
   const catalogue = await loadCustomFields(usesCustomFields(job), connection.lexicon);
   const input = {
     job,
-    meta: formatSource.meta,
+    meta: source.meta,
     spec: connection.spec,
     catalogue,
-    sample: await sampleRows(formatSource),
+    samples: await Promise.all(formatSources.map(takeSample)),
     jsonRows,
   };
   const mapping = compileMapping(input);
@@ -274,13 +274,13 @@ function decidedByValues(row: ResolvedRow): boolean {
   return !issues.some(({ severity }) => severity === 'error');
 }
 
-async function sampleRows(source: OpenSource): Promise<readonly SheetRow[]> {
+async function takeSample(source: OpenSource): Promise<Sample> {
   const rows: SheetRow[] = [];
   for await (const batch of source.rows()) {
     rows.push(...batch.filter(({ noRecord }) => noRecord === undefined));
     if (rows.length >= SAMPLE_ROWS) break;
   }
-  return rows;
+  return { rows, delimiter: source.meta.delimiter };
 }
 
 function noteNumber(row: StagedRow, rowOfNumber: Map<string, number>): void {

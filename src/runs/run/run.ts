@@ -33,7 +33,7 @@ import {
 } from './core.js';
 import type { RunFolder } from './layout.js';
 import { type Lineage, readSummary, retriedRows } from './list.js';
-import { formatSourceOf, sourceOptions, withCorrections, withEarlierTable } from './table.js';
+import { formatSourcesOf, sourceOptions, withCorrections, withEarlierTable } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
@@ -67,8 +67,11 @@ export interface StoredRequest
 export interface Run extends RunCore<StoredRequest> {
   readonly job: RowsJob;
   readonly source: OpenSource;
-  /** What shows how dates and amounts are written: the whole file, also where a few rows of it are taken up or come back corrected. */
-  readonly formatSource: OpenSource;
+  /**
+   * What shows how dates and amounts are written, in the order in which it counts: the whole file, also where a few rows of it are
+   * taken up or come back corrected.
+   */
+  readonly formatSources: readonly OpenSource[];
   readonly store: RunStore;
   /** Where it is noted what becomes of the rows at work: those of the file, or orphans. */
   readonly rowStore: RowStore;
@@ -170,7 +173,7 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
       ...core,
       job,
       source,
-      formatSource: formatSourceOf(correctedSource, table.earlier),
+      formatSources: formatSourcesOf(correctedSource, table.earlier),
       store: opened,
       rowStore: opened.rows,
       now: readingClock(clock),

@@ -37,15 +37,19 @@ export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
 export interface Table {
   readonly source: OpenSource;
   /** Its rows came back corrected: the run that handed them back, and what shows how the file that they are of is written. */
-  readonly earlier?: { readonly run: string; readonly formats: OpenSource };
+  readonly earlier?: { readonly run: string; readonly formats: readonly OpenSource[] };
 }
 
 type EarlierTable = Required<Table>;
 
-/** What shows how dates and amounts are written: of rows that came back corrected the file that they are of, too. */
-export function formatSourceOf(source: OpenSource, earlier: Table['earlier']): OpenSource {
-  if (!earlier) return source;
-  const { formats } = earlier;
+/** What shows how dates and amounts are written, in the order in which it counts: a table, before it those that its rows came back of. */
+export const formatSourcesOf = (source: OpenSource, earlier: Table['earlier']): readonly OpenSource[] => [
+  ...(earlier?.formats ?? []).map((formats) => inColumnsOf(source, formats)),
+  source,
+];
+
+/** The rows of a table with the columns of another one. */
+function inColumnsOf(source: OpenSource, formats: OpenSource): OpenSource {
   // People move columns, and add their own.
   const names = columnsOf(formats);
   const places = columnsOf(source).map((name) => (name === undefined ? -1 : names.indexOf(name)));
@@ -56,9 +60,8 @@ export function formatSourceOf(source: OpenSource, earlier: Table['earlier']): O
         ...(noRecord && { noRecord }),
         ...(faults && { faults }),
       }));
-    yield* source.rows();
   }
-  return { meta: source.meta, rows };
+  return { meta: { ...formats.meta, headings: source.meta.headings }, rows };
 }
 
 /** What the columns of a table are called, as jobs may name them, however they are spelled; undefined for those of ours. */
@@ -143,7 +146,7 @@ async function withEarlier(
       : own;
   const evidence = `Dates, amounts and letters are read as the run ${by} read them, which handed these rows back.`;
   const meta = { ...source.meta, evidence: [...source.meta.evidence, evidence] };
-  const formats = formatSourceOf(earlier.source, earlier.earlier);
+  const formats = formatSourcesOf(earlier.source, earlier.earlier);
   return { source: { ...source, meta }, earlier: { run: by, formats } };
 }
 
