@@ -244,6 +244,42 @@ it('done and failed of the drop folder go with their runs; nothing else in it is
   expect(existsSync(join(inbox, 'processing/assets/20260101T080000000Z-aaaa/a.csv'))).toBe(true);
 });
 
+it('what somebody put beside the file and the reports of a run stays, however old it is', async () => {
+  const inbox = join(desk.dir, 'inbox');
+  const at = new Date(Date.now() - 40 * DAY);
+  const put = async (folder: string, names: readonly string[]) => {
+    await mkdir(join(inbox, folder), { recursive: true });
+    for (const name of names) await mkdir(join(inbox, folder, name, '..'), { recursive: true });
+    for (const name of names) await writeFile(join(inbox, folder, name), name);
+    for (const name of [...names, '.']) await utimes(join(inbox, folder, name), at, at);
+  };
+  const imported = 'done/assets/2026-01-01 08.00 assets - 1 to correct';
+  const refused = 'failed/assets/2026-01-01 08.00 assets - refused';
+  const alone = 'done/assets/2026-01-02 08.00 assets - imported before';
+  const { summary, reportDir } = await desk.import(await desk.file('assets.csv', rows(0, 2)), JOB);
+  await put(imported, ['assets.csv', 'NOTE.txt', 'assets.xlsx', 'rejected.xlsx', 'letters/offer.pdf']);
+  for (const name of summary.reports) await rename(join(reportDir, name), join(inbox, imported, name));
+  const ended = { ...summary, finished_at: at.toISOString() };
+  await writeFile(join(inbox, imported, 'summary.json'), JSON.stringify(ended));
+  for (const name of [...summary.reports, 'letters', '.']) await utimes(join(inbox, imported, name), at, at);
+  await put(refused, ['assets.csv', 'ERROR.txt', 'why.docx']);
+  await put(alone, ['assets.csv', 'NOTE.txt']);
+  const options = { home: join(desk.dir, 'no-home'), keepDays: 30, dryRun: false };
+  const planned = await prune(inbox, { ...options, dryRun: true });
+  expect((await readdir(join(inbox, refused))).length).toBe(3);
+  const pruned = await prune(inbox, options);
+  expect(pruned).toEqual(planned);
+  expect(pruned.folders.map(({ path }) => path)).toEqual([imported, alone, refused]);
+  // What tells which of it is of the run stays with it.
+  const foreign = ['assets.xlsx', 'letters', 'rejected.xlsx'];
+  expect((await readdir(join(inbox, imported))).sort()).toEqual(['NOTE.txt', ...foreign, 'summary.json']);
+  expect(existsSync(join(inbox, imported, 'letters/offer.pdf'))).toBe(true);
+  expect((await readdir(join(inbox, refused))).sort()).toEqual(['ERROR.txt', 'why.docx']);
+  expect(existsSync(join(inbox, alone))).toBe(false);
+  const later = { ...options, now: Date.now() + 400 * DAY };
+  expect((await prune(inbox, later)).folders).toEqual([]);
+});
+
 it('a link among the runs is left, and a run that cannot be understood stays and keeps no other from going', async () => {
   const one = await desk.import(await desk.file('a.csv', rows(0, 2)), JOB);
   const broken = await desk.import(await desk.file('b.csv', rows(2, 2)), JOB);

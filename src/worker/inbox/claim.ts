@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { RunError } from '../../model/error.js';
 import { isReportName } from '../../runs/run/present.js';
 
@@ -37,12 +37,25 @@ export function claimFolder(inbox: string, claim: Pick<Claim, 'job' | 'run'>): s
 export function endedPrefix({ run, name }: Pick<Claim, 'run' | 'name'>): string {
   const [, year, month, day, hour, minute] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/.exec(run) ?? [];
   const at = year === undefined ? safeSegment(run) : `${year}-${month}-${day} ${hour}.${minute}`;
+  return `${at} ${plainName(name)}`;
+}
+
+function plainName(name: string): string {
   const plain = displayName(name)
     .normalize('NFC')
     .replace(/(?!^)\.[a-z0-9]{1,8}(?:\.gz)?$/i, '')
     .replace(/[<>:"/\\|?*]/g, '_');
-  return `${at} ${Array.from(plain).slice(0, 40).join('').trim()}`;
+  return Array.from(plain).slice(0, 40).join('').trim();
 }
+
+/** Whether the name of a folder in which a claim has ended is made of the one that a file has in it. */
+export function isNamedAfter(folder: string, file: string): boolean {
+  const [, rest = ''] = ENDED_FOLDER.exec(basename(folder).normalize('NFC')) ?? [];
+  return isDataName(file) && rest.startsWith(`${plainName(droppedName(file))} - `);
+}
+
+/** How names of folders begin in which claims end: `endedPrefix`. */
+export const ENDED_FOLDER = /^\d{4}-\d\d-\d\d \d\d\.\d\d (.*)$/s;
 
 /** Names come back from the queue: one that leads elsewhere is refused. */
 export function safeSegment(name: string): string {

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, rm } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { visible } from '../../model/control-characters.js';
 import { diskErrorText, RunError } from '../../model/error.js';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { changedAt, diskUsage, type Pruned, type PruneOptions, pruneCutoff, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
+import { isReportName } from '../../runs/run/present.js';
 import { reached } from '../../trace/milestones.js';
 import { tickets } from '../jobs/home.js';
 import { parseAs } from '../store/shared.js';
@@ -14,8 +15,10 @@ import {
   type Claim,
   claimFolder,
   displayName,
+  ENDED_FOLDER,
   endedPrefix,
   isDataName,
+  isNamedAfter,
   RESERVED_FOLDERS,
   RESULT_SUFFIX,
   safeSegment,
@@ -275,7 +278,7 @@ export function openLedger(inbox: string) {
   };
 }
 
-/** A folder that was removed, relative to the drop folder. */
+/** A folder of which something was removed, relative to the drop folder. */
 interface PrunedFolder {
   readonly path: string;
   readonly bytes: number;
@@ -292,40 +295,60 @@ export async function prune(inbox: string, options: PruneOptions): Promise<Prune
 
 /** What was put away in `done/` and `failed/`: a folder a run, with its file, its reports or a note. */
 async function pruneInbox(inbox: string, needed: ReadonlySet<string>, options: PruneOptions): Promise<PrunedFolder[]> {
-  const cutoff = pruneCutoff(options);
   const removed: PrunedFolder[] = [];
   for (const place of RESERVED_FOLDERS.filter((one) => one !== 'processing')) {
     for (const job of await foldersIn(join(inbox, place))) {
       // What is named otherwise was put there by somebody else.
       for (const name of (await foldersIn(join(inbox, place, job))).filter((one) => ENDED_FOLDER.test(one))) {
         const path = join(place, job, name);
-        if (!(await isOld(join(inbox, path), cutoff, needed).catch(() => false))) continue;
-        const bytes = await diskUsage(join(inbox, path));
-        const isRemoved = options.dryRun || (await removeTree(join(inbox, path)));
-        if (isRemoved) removed.push({ path, bytes });
+        // What may not be removed, or not yet, keeps no other from going.
+        const bytes = await pruneEnded(join(inbox, path), needed, options).catch(() => undefined);
+        if (bytes !== undefined) removed.push({ path, bytes });
       }
     }
   }
   return removed;
 }
 
-/** False where it may not be removed, or not yet: the others are. */
-const removeTree = (path: string): Promise<boolean> =>
-  rm(path, { recursive: true, force: true }).then(
-    () => true,
-    () => false,
-  );
-
-/** How names of folders begin in which claims end: `endedPrefix`. */
-const ENDED_FOLDER = /^\d{4}-\d\d-\d\d \d\d\.\d\d /;
-
-/** A folder is as old as the last thing that was put into it: people correct rejected rows where they lie. */
-async function isOld(path: string, cutoff: number, needed: ReadonlySet<string>): Promise<boolean> {
-  const summary = await readSummary(path).catch(() => undefined);
-  if (isRunId(summary?.run) && needed.has(summary.run)) return false;
-  const ended = summary ? Date.parse(summary.finished_at) : (await lstat(path)).mtimeMs;
-  return Math.max(ended, await changedAt(path)) < cutoff;
+/**
+ * Removes a folder in which a claim has ended; where somebody put something into it, only what the run left beside its summary
+ * and its note, which tell what is of the run. It is as old as the last thing that was put into it: people correct rejected rows
+ * where they lie. Returns bytes; undefined where nothing is to be removed.
+ */
+async function pruneEnded(
+  folder: string,
+  needed: ReadonlySet<string>,
+  options: PruneOptions,
+): Promise<number | undefined> {
+  const summary = await readSummary(folder).catch(() => undefined);
+  if (isRunId(summary?.run) && needed.has(summary.run)) return undefined;
+  const ended = summary ? Date.parse(summary.finished_at) : (await lstat(folder)).mtimeMs;
+  if (!(Math.max(ended, await changedAt(folder)) < pruneCutoff(options))) return undefined;
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  const named = summary?.source ? [basename(summary.source.path)] : files.filter((name) => isNamedAfter(folder, name));
+  const isOwn = (name: string): boolean =>
+    (summary ? summary.reports.includes(name) : isReportName(name)) || UNFINISHED.test(name) || TELLING.has(name);
+  // Where several may be the file that was dropped, none is taken for it.
+  const own = files.filter((name) => isOwn(name) || (named.length === 1 && named.includes(name)));
+  const isWhole = own.length === entries.length;
+  const rest = own.filter((name) => !TELLING.has(name));
+  const going = isWhole ? [...rest, ...own.filter((name) => TELLING.has(name))] : rest;
+  if (going.length === 0 && !isWhole) return undefined;
+  let bytes = 0;
+  for (const name of going) {
+    bytes += await diskUsage(join(folder, name));
+    if (!options.dryRun) await rm(join(folder, name), { force: true });
+  }
+  if (isWhole && !options.dryRun) await rmdir(folder);
+  return bytes;
 }
+
+/** They tell of the run, and go last. */
+const TELLING: ReadonlySet<string> = new Set(['summary.json', 'ERROR.txt', 'NOTE.txt']);
+
+/** What was being written into it when its process was killed. */
+const UNFINISHED = /^\..+[.-][0-9a-f]{12}\.tmp$/;
 
 /** Links are no folders. */
 async function foldersIn(dir: string): Promise<string[]> {
