@@ -62,7 +62,7 @@ export async function pruneRuns(options: PruneOptions): Promise<Pruned> {
       const open = await openReason(home, entry);
       const approvable = approvalReason(home, entry, request, latest);
       const why = open ?? needed.get(run) ?? approvable;
-      needs.push((open ?? approvable) && entry.of_run, editedFrom(request));
+      needs.push((open ?? approvable) && entry.of_run, editedFrom(request), open && request?.lineage?.plannedBy);
       const ended = await endOf(home, entry);
       const isOld = ended === undefined || ended < cutoff;
       if (isOld && why === undefined) {
