@@ -41,7 +41,7 @@ import {
   stateOf,
   stateWriter,
 } from './job.js';
-import { type PrepareDeps, type Prepared, prepare, removeUpload, requeueForOthers } from './prepare.js';
+import { type PrepareDeps, type Prepared, prepare, removeUpload, requeueForOthers, whyBound } from './prepare.js';
 import type { Stops } from './stops.js';
 
 /** What the processor of queue `rowferry` is given. */
@@ -72,6 +72,8 @@ interface RunInfo {
 
 /** How often it is asked whether the worker that began a run has come back. */
 const GRACE_STEP_MS = 2_000;
+/** So long a run waits for its worker that can go on nowhere else. */
+const AWAY_MS = 24 * 3_600_000;
 /** A full disk is tried again so soon. */
 const NO_SPACE_MS = 5_000;
 /** A folder that cannot be moved is tried again. */
@@ -128,6 +130,7 @@ async function refusedData(deps: RunDeps, job: Job, faults: readonly string[]): 
  *
  *   run held by another delivery, or begun where a worker lives ─> later
  *   begun on a machine whose worker is gone ── after a wait ────> begun anew here
+ *       ── what it sent cannot be looked up, or the file is there ─> later, for a day
  *   run ── ended ──────────────────────────────────────────────> completed, with its summary
  *       ── failed, attempts left ──────────────────────────────> tried again: the run is continued
  *       ── stopped by somebody ──────────────────────────────────> completed, with its summary: interrupted
@@ -242,7 +245,7 @@ class Delivery {
     if (hasProgressed) this.state = { ...before, mark: { stalls: job.stalledCounter, rows } };
     const resumed = await isBegunHere(settings.home, before.run);
     if (!resumed) await this.assertNotElsewhere();
-    const { handedBack: _, notBefore: __, waited: ___, ...state } = this.state;
+    const { handedBack: _, awaySince: __, waited: ___, ...state } = this.state;
     this.state = state;
     this.followUp = ticketOf(settings.home, state.run)?.again;
     beginTicket(settings.home, job, state.run);
@@ -260,26 +263,32 @@ class Delivery {
 
   /**
    * A run that this data folder does not hold may have been begun on another machine. A worker there may continue it; where
-   * none is left, the job stands for a new run, once what the lost one sent has taken effect.
+   * none is left, the job stands for a new run, once what the lost one sent has taken effect; one that has to stay where it is waits
+   * for that worker.
    */
   private async assertNotElsewhere(): Promise<void> {
     const { store, homeId, settings } = this.deps;
-    const { home, host = 'another machine', notBefore: recorded, ...rest } = this.state;
+    const { home, host = 'another machine', awaySince: recorded, ...rest } = this.state;
     if (home === undefined || home === homeId) return;
     if (await store.leased(`home.${home}`)) throw new Requeue(RETRY_SOON_MS, { ...rest, home, host });
-    const wait = this.settleMs();
-    const notBefore = recorded ?? Date.now() + wait;
-    if (Date.now() < notBefore) {
+    const { run, mark } = this.state;
+    const bound = await whyBound({ ...this.deps, checked: this.checked, name: this.name });
+    const wait = bound === undefined ? this.settleMs() : AWAY_MS;
+    const awaySince = recorded ?? Date.now();
+    const left = awaySince + wait - Date.now();
+    if (left > 0) {
       if (recorded === undefined) {
-        this.log.warn(
-          `the worker on ${host} that began this run is away; unless it comes back, it is begun anew here in ${Math.ceil(wait / 1000)} s`,
-        );
+        const then = bound ? `it is waited for: ${bound}` : `it is begun anew here in ${Math.ceil(wait / 1000)} s`;
+        this.log.warn(`the worker on ${host} that began this run is away; unless it comes back, ${then}`);
       }
       // In small steps, so that the worker that began it finds it soon when it comes back.
-      throw new Requeue(Math.min(GRACE_STEP_MS, notBefore - Date.now()), { ...rest, home, host, notBefore });
+      throw new Requeue(Math.min(GRACE_STEP_MS, left), { ...rest, home, host, awaySince });
     }
+    if (bound !== undefined)
+      throw await this.giveUp(
+        `The run ${run} was begun on ${host}, whose worker has been away for a day, and it cannot be begun anew elsewhere: ${bound}. Start that worker, then go on there with: rowferry runs resume ${run}`,
+      );
     // The job's id may name the run. Taken up again at once, under the lease of the new run.
-    const { run, mark } = this.state;
     const fresh = freshState(this.origin.run === undefined ? await freshRunId(settings.home) : run);
     throw new Requeue(0, { ...fresh, insteadOf: { run, host }, mark });
   }

@@ -103,8 +103,8 @@ const storedState = z.object({
   away: ifValid(z.number()),
   /** How the file of a schedule looked when it was last looked at, and since when it is waited for, milliseconds since 1970. */
   resting: ifValid(z.object({ mark: z.string(), since: z.number() })),
-  /** Milliseconds since 1970: not begun anew before then, because requests of a worker that is gone may be under way. */
-  notBefore: ifValid(z.number()),
+  /** Since when the worker that began it is away, milliseconds since 1970: requests of it may be under way for a while. */
+  awaySince: ifValid(z.number()),
   /** The worker that had it was told to end and kept everything. */
   handedBack: ifValid(z.literal(true)),
   /** The run that this one takes the place of, and the machine that has it. */

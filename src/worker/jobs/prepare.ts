@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
+import { isUnverifiable } from '../../report/summary.js';
 import { exportRecords } from '../../runs/export.js';
 import { importFile } from '../../runs/import.js';
 import {
@@ -85,6 +86,27 @@ function slotAndNotes({ job, state, checked }: PendingRun, schedule: Schedule | 
 /** A file that is on another machine is looked for by others, so often and so long apart. */
 const HANDOVER = { times: 30, everyMs: 2_000 };
 
+/** Why a run that was begun in another data folder cannot be begun anew here; undefined where it can. */
+export async function whyBound({
+  settings,
+  checked,
+  name,
+}: Pick<PendingRun, 'settings' | 'checked' | 'name'>): Promise<string | undefined> {
+  if (checked.kind === 'export') return undefined;
+  const { kind, inline, ok: data } = checked;
+  const loaded: LoadedJob | undefined = inline ?? (await loadJob(kind, name, settings).catch(() => undefined));
+  const hasFile = data.rows !== undefined || (await fileBelowRoots(data.file ?? '', settings).catch(() => undefined));
+  if (!loaded || !hasFile || !hasPlan(settings, data.options)) return 'what it needs is not here';
+  const { match, resource } = loaded.job;
+  if (isDryRun(data.options ?? {}, loaded)) return undefined;
+  return isUnverifiable({ append: match.key.length === 0, resource })
+    ? 'what it has sent cannot be looked up in the service, and would be written twice'
+    : undefined;
+}
+
+const hasPlan = ({ home }: Settings, { plan_of: run }: RowsOptions = {}): boolean =>
+  run === undefined || existsSync(runFolder(home, run).plan);
+
 /** A job whose file is that of another worker is left to that one. */
 export const requeueForOthers = (state?: JobState): Requeue => new Requeue(HANDOVER.everyMs, state);
 
@@ -141,7 +163,7 @@ async function prepareRows(
   const file = rows ? path.join(runFolder(settings.home, run).dir, `${run}.ndjson`) : await rowsFile(pending, data);
   if (pending.origin.trigger === 'schedule') await assertStable(file, pending.state);
   const { force = false, company, plan_of: plannedBy, ...options } = data.options ?? {};
-  if (plannedBy !== undefined && !existsSync(runFolder(settings.home, plannedBy).plan)) {
+  if (!hasPlan(settings, data.options)) {
     const text = `The plan of the run ${plannedBy} is not in the data folder of this worker. Nothing was sent; make a dry run anew.`;
     throw await handOver(new OutsideRoots(text), pending, '');
   }

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { access, appendFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { access, appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import pino from 'pino';
@@ -225,6 +225,35 @@ describe('a run', () => {
     expect(job.returnvalue.warnings.join()).toContain('Begun anew: run ');
     expect(bench.sandbox.commits).toHaveLength(rows);
     expect(await runsOf(other.settings.home)).toEqual([job.returnvalue.run]);
+  });
+
+  it.each([
+    ['whose rows have no key', { match: { key: 'none' } }, false],
+    ['whose file is not here', {}, true],
+  ])('%s waits for the worker that began it, and no row is written twice', async (_, more, takesFile) => {
+    const { latencyMs, rows } = slow(80);
+    bench = await openBench({ latencyMs });
+    await writeFile(path.join(bench.dir, 'jobs', 'bound.yaml'), JSON.stringify({ ...JOB, ...more }));
+    const env = { ROWFERRY_CONCURRENCY: '2', ROWFERRY_LEASE: '1', ROWFERRY_SETTLE_WINDOW: '0.1' };
+    const first = await bench.worker({ env });
+    const file = await bench.file('a.csv', sheet(rows));
+    const added = await bench.add({ job: 'bound', file: 'a.csv' });
+    await until(() => bench.sandbox.commits.length > 20);
+    await first.stop();
+    if (takesFile) await rm(file);
+    const other = await bench.worker({ env, home: 'home-b' });
+    // Longer than a run is waited for that is begun anew.
+    await until(async () => {
+      const { awaySince = Date.now() } = ((await bench.queue.getJob(added.id ?? ''))?.progress ?? {}) as {
+        awaySince?: number;
+      };
+      return Date.now() - awaySince > 3_000;
+    });
+    expect(await runsOf(other.settings.home)).toEqual([]);
+    await bench.worker({ env });
+    const job = await bench.settled(added);
+    expect(job.returnvalue).toMatchObject({ status: 'succeeded', rows: { created: rows } });
+    expect(bench.sandbox.commits).toHaveLength(rows);
   });
 
   it('begun elsewhere is left to that worker while it lives', async () => {
