@@ -67,3 +67,26 @@ it('a disk that is full: exit 1 with words, nothing was sent without a durable i
     await sandbox.close();
   }
 });
+
+it('reports that find no room: the way on is to resume, which writes no row once more (39)', async ({ skip }) => {
+  disk = await openSmallDisk();
+  if (disk === undefined) return skip('mounting a small disk needs root');
+  bench = await openBench();
+  const argv = await place(
+    bench,
+    'assets',
+    'resource: asset\nmatch: { key: none }\ncolumns: { Name: name, Serial: serial_number }\n',
+    ['Name,Serial', ...Array.from({ length: 100 }, (_, i) => `Asset ${i},SN-${i}`)],
+  );
+  const reports = join(disk.path, 'reports');
+  mkdirSync(reports);
+  disk.fill();
+  const ended = await run([...argv, '--report', reports], { cwd: bench.dir, env: bench.env });
+  expect(ended.code).toBe(1);
+  expect(ended.err).toMatch(/could not be written to .*reports: the disk is full\..*rowferry runs resume \d{8}T/s);
+  expect(ended.err).not.toContain('run again');
+  disk.free();
+  expect((await cli(RESUME, { cwd: bench.dir, env: bench.env })).code).toBe(0);
+  expect((await bench.told(reports)).summary.rows).toMatchObject({ created: 100, total: 100 });
+  expect(bench.sandbox.commits).toHaveLength(100);
+});

@@ -2,7 +2,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flushFile, writeAtomically } from '../../files/atomic-write.js';
 import { visibleJson } from '../../model/control-characters.js';
-import { EXIT, EXIT_BY_STATUS, isDiskFull, RunError, RunInterrupted } from '../../model/error.js';
+import {
+  diskErrorText,
+  EXIT,
+  EXIT_BY_STATUS,
+  isDiskFull,
+  RunError,
+  RunInterrupted,
+  systemCodes,
+} from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
@@ -113,6 +121,8 @@ export async function conclude(
         ...(status === undefined ? (needsPerson ? { status: 'partial' as const } : {}) : { status }),
         ...(reason === undefined ? {} : { reason }),
       },
+    }).catch((error: unknown) => {
+      throw unreported(run, error);
     });
     await keepSummary(run, summary);
     if (status !== 'interrupted') await remember?.(summary);
@@ -136,6 +146,14 @@ export async function conclude(
     const temporary = [staged, keys, snapshot, ...(run.request.dryRun || run.tally.created > 0 ? [] : [resolved])];
     if (finished) for (const path of temporary) await rm(path, { force: true });
   }
+}
+
+/** Why there are no reports. Importing the file again is not the way on: its rows may be in the service. */
+function unreported({ folder, request }: Run, error: unknown): unknown {
+  const cause = error instanceof RunError ? error.cause : undefined;
+  if (request.dryRun || systemCodes(cause).length === 0) return error;
+  const text = `The reports could not be written to ${request.reportDir}: ${diskErrorText(cause)}. What it wrote to the service stays. Put that right, then have them written with: rowferry runs resume ${folder.run}`;
+  return new RunError('failed', text, [], { cause });
 }
 
 /** Whether the rows of a run are what the next run of the job is to be compared with. */
