@@ -140,6 +140,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ...['reportDir', 'order', 'cwd'].map((name) => [name, TEXT] as const),
   ['company', [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number from 1']],
   ['columns', [isTexts, 'a list of texts']],
+  ['signal', [(value) => typeof (value as AbortSignal)?.addEventListener === 'function', 'an AbortSignal']],
 ]);
 
 /** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */

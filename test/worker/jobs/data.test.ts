@@ -169,7 +169,7 @@ describe('data of a job', () => {
     ['a long cell', { job: 'a', rows: [{ a: 'x'.repeat(DATA_LIMITS.cell + 1) }] }, '32767 characters'],
     ['too much', { job: 'a', rows: Array(9000).fill({ a: 'x'.repeat(2000) }) }, 'Put the rows into a file'],
     ['a fault of an inline job', { job: { ...JOB, matsch: 1 }, file: 'a' }, 'unknown key `matsch`'],
-    ['a deep job', { job: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), file: 'a' }, '`kind` is missing'],
+    ['a deep job', { job: JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), file: 'a' }, 'nested too deeply'],
   ])('%s is refused (82, 84)', (_, data, words) => {
     expect(faults('import', data).join('\n')).toContain(words);
   });
