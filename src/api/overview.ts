@@ -112,7 +112,9 @@ function waitingForPerson(runs: readonly FoundRun[]): Run[] {
     const corrected = entry !== undefined && folders.has(entry.report_dir);
     const done = aside || takenUp.has(id) || corrected || (kind === 'reconcile' ? nights.has(job) : files.has(place));
     const needsLook = status === 'partial' ? (needs_person ?? 0) > 0 : status !== 'succeeded' && !isAtWork(run);
-    if (needsLook && !done && !dry_run) found.push(run);
+    // A night that only reports waits where it was stopped; a dry run was looked at by whoever made it.
+    const isStopped = kind === 'reconcile' && status !== 'partial';
+    if (needsLook && !done && (!dry_run || isStopped)) found.push(run);
     // One that was let through is no newer one.
     if (kind === 'reconcile' && manner !== 'approved') nights.add(job);
     // What a dry run found out takes nothing up.

@@ -228,6 +228,7 @@ export const runDetail = named('RunDetail', {
   here: z.boolean().describe('Whether its rows and reports lie in the data folder of this worker.'),
   resource: z.string().optional(),
   company: z.int().optional(),
+  undone_by: z.string().optional().describe('The undo that puts back what it wrote, or has.'),
   corrections: count.optional().describe('Cells that were corrected in the console.'),
   ordered: z
     .object({

@@ -63,7 +63,7 @@ describe('GET /overview', () => {
       { ago: 27, ...open, dry_run: true },
       { ago: 26, kind: 'reconcile', job: 'night', status: 'braked' },
       { ago: 25, kind: 'reconcile', job: 'erp', status: 'braked' },
-      { ago: 2, kind: 'reconcile', job: 'night', status: 'braked' },
+      { ago: 2, kind: 'reconcile', job: 'night', status: 'braked', dry_run: true },
       { ago: 1, status: 'failed' },
       { ago: 800, status: 'failed' },
     ]);

@@ -179,6 +179,7 @@ describe('a run over the API', () => {
     });
     expect([status, told]).toEqual([202, { id: expect.any(String) }]);
     expect(await bench.ended(told.id)).toMatchObject({ kind: 'undo', file: 'a.csv', outcomes: { updated: 8 } });
+    expect((await bench.call('GET', `/runs/${run}`)).body.undone_by).toBe(told.id);
   });
 
   it('cells are corrected: alike ones at once, one by its row', async () => {
@@ -251,7 +252,9 @@ describe('a run over the API', () => {
     const file = await bench.file('left.csv', sheet(3));
     const corrections = ['Name', 'Serial', 'Cost'].map((column) => ({ column, row: 3, value: '' }));
     const run = await bench.order({ kind: 'import', job: 'assets', file, corrections });
-    expect(await bench.ended(run)).toMatchObject({ status: 'succeeded', outcomes: { skipped: 1 }, rows: 3 });
+    const detail = await bench.ended(run);
+    expect(detail).toMatchObject({ status: 'succeeded', outcomes: { skipped: 1 }, rows: 3 });
+    expect(JSON.stringify(detail.summary)).not.toContain('look like totals');
     expect((await bench.call('GET', `/runs/${run}/rows/3`)).body).toMatchObject({
       outcome: 'skipped',
       cells: ['', '', ''],

@@ -104,6 +104,7 @@ export class RunFinder {
     const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
     const again = !entry && job?.id === againJobId(id) ? followUpOf(home, id) : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
+    const undo = entry && (await this.parts.entries.list()).find((one) => undoes(one, id));
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reports_of === undefined ? own.reports : [];
     return {
@@ -111,6 +112,7 @@ export class RunFinder {
       ...(again && { of_run: again.of, ...FOLLOW_UPS[again.verb] }),
       here: entry !== undefined,
       ...(request && { resource: resourceOf(request), company: request.company }),
+      ...(undo && { undone_by: undo.run }),
       ...(corrections && { corrections: corrections.length }),
       ...orderedOf(request, fromData),
       progress: this.progressOf(found),
@@ -196,6 +198,9 @@ function statusOf(entry: RunEntry | undefined, job: Job | undefined, state: stri
   if (entry) return entry.status;
   return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
 }
+
+const undoes = ({ kind, dry_run: dryRun, of_run: of }: RunEntry, run: string) =>
+  kind === 'undo' && !dryRun && of === run;
 
 /** What a run is that takes up another one, before it has begun. */
 const FOLLOW_UPS = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;

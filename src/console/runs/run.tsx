@@ -132,6 +132,12 @@ function RunTrouble({ run, lost }: LiveRunProps) {
   if (isLive(run)) return lost ? <ConnectionLost lastSeen={lost} /> : <ServiceTrouble />;
   const { status, reason } = run;
   if (status === 'braked') return <BrakeCard run={run} />;
+  if (run.undone_by !== undefined)
+    return (
+      <Notice tone="info" title="What it wrote was taken back">
+        <ButtonLink href={`/runs/${run.undone_by}`} word="To the undo" />
+      </Notice>
+    );
   if (!reason) return null;
   const failed = status === 'failed';
   return (
@@ -257,7 +263,7 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string 
             <li key={text}>
               <p>{text}</p>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
-              {again && correctAt !== undefined && !summaryOf(run)?.append && (
+              {again && correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append && (
                 <ButtonLink look="primary" icon="correct" href={correctAt} word="Correct them here" />
               )}
               {report && (

@@ -99,9 +99,11 @@ function endedSteps(summary: Summary): Step[] {
     source && (source.sheet ? `sheet ${source.sheet}` : source.format.toUpperCase()),
     source?.encoding,
   );
+  const unwritten = rows.rejected + rows.failed + rows.unknown + rows.conflict;
   const plan = joinParts(
-    rows.created > 0 && `${number(rows.created)} to create`,
-    rows.updated > 0 && `${number(rows.updated)} to update`,
+    unwritten > 0 && `${number(written + unwritten)} to write`,
+    unwritten === 0 && rows.created > 0 && `${number(rows.created)} to create`,
+    unwritten === 0 && rows.updated > 0 && `${number(rows.updated)} to update`,
     rows.unchanged > 0 && `${number(rows.unchanged)} unchanged`,
   );
   const reported = joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`);
@@ -133,6 +135,8 @@ function usePace(progress: RunProgress | null): string {
     const rate = first && seconds > 1 ? (done - first.done) / seconds : 0;
     const left = total ? `, ${durationText((total - done) / rate)} left` : '';
     setText(rate > 0 ? `${rate < 10 ? oneDecimal(rate) : number(rate)} rows a second${left}` : '');
+    const still = setTimeout(() => setText(''), SPAN_MS / 3);
+    return () => clearTimeout(still);
   }, [progress]);
   return text;
 }

@@ -112,8 +112,10 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   await fillRowFile(out, async () => {
     for await (const batch of source.rows()) {
       const mapped = batch.map((row) => mapping.mapRow(row, source.meta.sheet ?? undefined));
-      for (const staged of edited?.keep(batch, mapped) ?? mapped) {
-        if (isNoRecord(staged) && ++noRecords <= MAX_NAMED) skipped.push(staged.ref.row);
+      for (const [at, staged] of (edited?.keep(batch, mapped) ?? mapped).entries()) {
+        // Rows that somebody emptied are no question.
+        if (isNoRecord(staged) && batch[at]?.noRecord?.like !== 'nothing' && ++noRecords <= MAX_NAMED)
+          skipped.push(staged.ref.row);
         if (rowOfNumber) noteNumber(staged, rowOfNumber);
         if (resolver) resolver.add(staged);
         else {
