@@ -185,6 +185,12 @@ describe('the first update of a run is read back', () => {
     // The record as it was is kept, so that a person can put it right.
     const before = await beforeLines(result.reportDir);
     expect(before.find((one) => one.id === Number(written!['id']))!.record).toMatchObject({ room: 'R1', city: 'Ulm' });
+    // An undo puts it right, too: nobody else has changed what is gone.
+    desk.sandbox.setFaults([]);
+    const undone = await desk.undo(result.summary.run);
+    expect(undone.results.map((row) => row['outcome'])).toEqual(['updated']);
+    const record = desk.sandbox.records('asset').find(({ id }) => id === Number(written!['id']));
+    expect(record).toMatchObject({ room: 'R1', city: 'Ulm' });
   });
 
   it('in the answer of the PUT where it holds the record (29)', async () => {

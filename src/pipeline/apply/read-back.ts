@@ -168,7 +168,7 @@ export class ReadBack {
       ),
     );
     return seen.dropped.length > 0
-      ? { issues: [...seen.issues, ...lossWarnings(seen, merge)], lost: lostCarried(seen, merge) }
+      ? { issues: [...seen.issues, ...lossWarnings(seen, merge)], lost: lostValues(seen, merge) }
       : { issues: [...seen.issues, staleFault(id, seen.stale)], unchanged: true };
   }
 
@@ -233,12 +233,11 @@ function isWithoutEffect({ stale, applied, unclear }: Differences): boolean {
   return stale.length > 0 && !applied && !unclear;
 }
 
-/** Of the fields that are gone, those that the update did not change itself. */
-function lostCarried({ dropped, cut }: Differences, merge: Merge): FieldDiff[] {
-  const changed = new Set(changesOf(merge.diff).map((one) => one.field));
-  return dropped
-    .filter((field) => !changed.has(field))
-    .map((field) => ({ field, old: merge.target[field] ?? null, new: cut.get(field) ?? null, kind: 'at_risk' }));
+/** The fields that are gone: what was sent, and what is left. An undo goes by it. */
+function lostValues({ dropped, cut }: Differences, merge: Merge): FieldDiff[] {
+  return dropped.map((field) => {
+    return { field, old: merge.target[field] ?? null, new: cut.get(field) ?? null, kind: 'at_risk' };
+  });
 }
 
 /** The field, and what the service left of it. */

@@ -293,10 +293,13 @@ function planRestore(written: WrittenRecord, now: State, options: RestoreOptions
 
   function holdsWritten(field: string, value: Value | undefined, lost: boolean): boolean {
     const set = written.before?.set;
+    // The service kept something else than was sent: that is the run's doing, too.
+    const isLeft = (one: (typeof written.diff)[number]) =>
+      one.field === field && one.kind === 'at_risk' && one.new === valueText(value);
     if (set && field in set) {
       const wrote = decodeFields(set)[field];
       if (lost) return showsName(wrote, String(value));
-      return holdsValue(wrote, value, field, options);
+      return holdsValue(wrote, value, field, options) || written.diff.some(isLeft);
     }
     // Destroyed along with the run's write.
     return valueText(value) === writtenText(field) || (writtenText(field) === '' && value === false);
