@@ -47,8 +47,10 @@ export function jobOperations(parts: ApiParts): Operation[] {
     const path = await fileOf(name);
     if (path === undefined) return undefined;
     const text = await readFile(path, 'utf8');
-    const now = jobFileOf(name, checkJobText(text));
-    return { ...(await jobInfo(now, parts, await lastRuns())), text, etag: etagOf(text) };
+    const checked = checkJobText(text);
+    const { notify: _n, schedule: _s, ...job } = checked.value ?? {};
+    const info = await jobInfo(jobFileOf(name, checked), parts, await lastRuns());
+    return { ...info, ...(checked.value && { job }), text, etag: etagOf(text) };
   }
 
   /** One at a time: between the look and the write nobody else writes here. */

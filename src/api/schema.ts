@@ -411,7 +411,17 @@ export const job = named('Job', {
 });
 export type Job = z.output<typeof job>;
 
-export const jobFile = named('JobFile', { ...job.shape, text: z.string(), etag: z.string() });
+export const jobFile = named('JobFile', {
+  ...job.shape,
+  job: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'As an object that `POST /runs` takes as `job`: without `notify` and `schedule`. Absent where the file is wrong.',
+    ),
+  text: z.string(),
+  etag: z.string(),
+});
 export type JobFile = z.output<typeof jobFile>;
 
 export const jobs = z.object({ jobs: z.array(job) });

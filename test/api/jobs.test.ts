@@ -7,6 +7,7 @@ import type { Api } from '../../src/api/operation.js';
 import type { Job, JobChecked, JobFile, Problem, Role } from '../../src/api/schema.js';
 import { inlineJob } from '../../src/runs/job-file.js';
 import { openJobFiles } from '../../src/worker/job-files.js';
+import { checkJobData } from '../../src/worker/jobs/data.js';
 import { apiIn, pagesFor } from './support.js';
 
 let root: string;
@@ -93,6 +94,12 @@ describe('a job file', () => {
     expect([made.status, made.body.text, made.body.kind]).toEqual([200, JOB, 'import']);
     const read = await ask<JobFile>('/jobs/Lieferanten%202026', {}, 'viewer');
     expect([read.body.etag, read.etag]).toEqual([made.body.etag, made.body.etag]);
+    expect(read.body.job).toEqual({
+      kind: 'import',
+      resource: 'supplier',
+      match: { key: 'name' },
+      columns: { Name: 'name' },
+    });
     const next = JOB.replace('kept', 'changed');
     const written = await put('Lieferanten 2026', { text: next }, { 'if-match': read.body.etag });
     expect([written.status, written.body.etag === read.body.etag]).toEqual([200, false]);
@@ -113,6 +120,17 @@ describe('a job file', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412].sort());
     expect(await readdir(dir)).toEqual(['a.yaml']);
     expect((await put('without', { text: JOB }, {})).status).toBe(200);
+  });
+
+  it('is told as an object that a run takes: nobody is told of that run, and nothing makes it again', async () => {
+    const told = `${SCHEDULED.replace('key: name', 'key: none')}notify: { email: [it@example.com] }\nsource: { sheet: 2 }\n`;
+    const { job } = (await put('a', { text: told }, NEW)).body;
+    expect(job).toMatchObject({ source: { sheet: 2 }, match: { key: 'none' } });
+    expect(Object.keys(job ?? {})).not.toEqual(expect.arrayContaining(['notify']));
+    expect(Object.keys(job ?? {})).not.toEqual(expect.arrayContaining(['schedule']));
+    expect(checkJobData('import', { job, file: 'a.csv' })).not.toHaveProperty('faults');
+    await writeFile(join(dir, 'wrong.yaml'), 'kind: [');
+    expect((await ask<JobFile>('/jobs/wrong')).body).not.toHaveProperty('job');
   });
 
   it('with faults is not written, and each is told at its line', async () => {

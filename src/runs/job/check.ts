@@ -25,6 +25,8 @@ import {
 export interface CheckedText {
   readonly kind?: JobKind;
   readonly job?: Job;
+  /** The job as it stands in the text, without what is assumed where nothing is said. */
+  readonly value?: RawObject;
   readonly problems: JobProblem[];
 }
 
@@ -59,7 +61,7 @@ export function checkJobText(text: string): CheckedText {
 
   const sorted = byLine(problems);
   const failed = !parsed.success || sorted.some((one) => one.severity === 'error');
-  return failed ? { kind, problems: sorted } : { kind, job: parsed.data, problems: sorted };
+  return failed ? { kind, problems: sorted } : { kind, job: parsed.data, value: job, problems: sorted };
 }
 
 /** What a job says it is; what else is wrong with it can be told by that alone. */
