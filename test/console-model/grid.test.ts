@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { fromTsv, placeBlock, toTsv } from '../../src/console/grid/clipboard.js';
 import { keyName, moveCursor, rangeOf, selectCell, typedCharacter } from '../../src/console/grid/cursor.js';
-import { composeEdits, corrections, editedValue, editsOf, setCells, setEqual } from '../../src/console/import/edits.js';
+import {
+  composeEdits,
+  corrections,
+  editedValue,
+  editsOf,
+  isLeftOut,
+  setCells,
+  setEqual,
+  setLeftOut,
+} from '../../src/console/import/edits.js';
 
 const NO_EDITS = editsOf();
 const cell = (row: number, text: string, column = 'Supplier') => ({ column, row, cell: text });
@@ -44,6 +53,20 @@ test('corrections of a corrected copy are corrections of the file', () => {
     setEqual(setEqual(NO_EDITS, cell(2, 'B'), 'A'), cell(3, 'A'), 'B'),
   );
   expect([editedValue(swapped, cell(2, 'A')), editedValue(swapped, cell(3, 'B'))]).toEqual(['A', 'A']);
+});
+
+test('a row that is left out stays so, whatever all blank cells become, in this check and the next', () => {
+  const headings = ['Serial', 'Supplier'];
+  const row = { row: 4, cells: ['', 'Acme'] };
+  const out = setLeftOut(NO_EDITS, headings, row, true);
+  const filled = setEqual(out, cell(9, '', 'Serial'), 'ZZ-1');
+  expect(isLeftOut(filled, headings, row)).toBe(true);
+  expect(editedValue(filled, cell(9, '', 'Serial'))).toBe('ZZ-1');
+  expect(setLeftOut(out, headings, row, false)).toEqual(NO_EDITS);
+  const emptied = setCells(out, [{ ...cell(6, 'x', 'Serial'), value: '' }]);
+  const next = composeEdits(emptied, setEqual(NO_EDITS, cell(9, '', 'Serial'), 'ZZ-1'), headings);
+  expect(isLeftOut(next, headings, row)).toBe(true);
+  expect(editedValue(next, cell(6, 'x', 'Serial'))).toBe('ZZ-1');
 });
 
 test('the cursor moves as in a spreadsheet, and stays in the table', () => {

@@ -41,8 +41,11 @@ export function isForAll(edits: Edits, { column, cell }: CellAt, value: string):
 /** One value for each of some cells: typed, pasted, or emptied. */
 export function setCells(edits: Edits, cells: readonly (CellAt & { readonly value: string })[]): Edits {
   const next = new Map(edits);
+  // Of a row that is emptied blank cells, too: what all blank cells become is not for it.
+  const emptied = new Set(cells.filter(({ cell, value }) => cell !== '' && value === '').map(({ row }) => row));
   for (const { column, row, cell, value } of cells) {
-    if (value === equalValue(edits, column, cell)) next.delete(rowKey(column, row));
+    const isAsIs = value === equalValue(edits, column, cell) && !(value === '' && emptied.has(row));
+    if (isAsIs) next.delete(rowKey(column, row));
     else next.set(rowKey(column, row), { column, row, value });
   }
   return next;
@@ -73,11 +76,13 @@ export function setEqual(edits: Edits, { column, row, cell }: CellAt, value: str
   return next;
 }
 
-/** What both make of the file, where the second was made over what the first had shown. */
-export function composeEdits(first: Edits, second: Edits): Edits {
+/** What both make of the file, where the second was made over what the first had shown. `headings`: all of the table. */
+export function composeEdits(first: Edits, second: Edits, headings: readonly string[] = []): Edits {
   const next = new Map<string, Correction>();
+  const isOut = (row = 0) => headings.every((column) => first.get(rowKey(column, row))?.value === '');
   for (const [key, one] of first) {
-    const value = equalValue(second, one.column, one.value);
+    const staysBlank = one.value === '' && headings.length > 0 && isOut(one.row);
+    const value = staysBlank ? '' : equalValue(second, one.column, one.value);
     if (value !== one.from) next.set(key, { ...one, value });
   }
   for (const [key, one] of second) if (one.row !== undefined || !first.has(key)) next.set(key, one);
