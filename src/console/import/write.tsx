@@ -114,7 +114,10 @@ function SaveJob({ job, file }: { job: Job; file: string }) {
           hint={save.isSuccess ? 'Saved.' : 'The next file of this kind needs no matching.'}
           required
           value={name}
-          onChange={({ target }) => setName(target.value)}
+          onChange={({ target }) => {
+            setName(target.value);
+            save.reset();
+          }}
         />
         <Button type="submit" why={whyNot} busy={save.isPending} word="Save as job" />
       </form>
