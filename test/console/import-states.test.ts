@@ -152,6 +152,10 @@ const BASE: Answers = {
   [`GET /runs/${ID}/plan`]: sample.PLAN,
 };
 const CHECK = `/import/u1?step=check&run=${ID}`;
+/** As it was read, or overruled. */
+const tableAsAsked = (_: unknown, { source }: { readonly source: { readonly header_row?: number } }) => {
+  return { ...TABLE, header_row: source.header_row ?? TABLE.header_row };
+};
 const FINE: Answers = {
   [`GET /runs/${ID}`]: checked(0),
   [`GET /runs/${ID}/rows`]: rows(240, false),
@@ -515,17 +519,13 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await expect
       .poll(() => one.sent.at(-1)?.body)
       .toMatchObject({
-        corrections: rowAt(0, true).cells?.flatMap((cell, at) =>
-          cell === '' ? [] : [{ row: 4, column: HEADINGS[at], value: '' }],
-        ),
+        corrections: HEADINGS.map((column) => ({ row: 4, column, value: '' })),
       });
     await one.close();
   });
 
   it('finds the columns as they were matched when somebody comes back to a table', async () => {
-    type Asked = { readonly source: { readonly header_row?: number } };
-    const table = (_: unknown, { source }: Asked) => ({ ...TABLE, header_row: source.header_row ?? TABLE.header_row });
-    const one = await stage({ ...BASE, 'POST /tables': table });
+    const one = await stage({ ...BASE, 'POST /tables': tableAsAsked });
     const { page } = one;
     const field = page.getByRole('combobox', { name: 'Field for Notes' });
     const read = async (row: number | null) => {
@@ -544,6 +544,98 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await page.getByRole('link', { name: 'Table' }).click();
     await read(TABLE.header_row);
     await says('Lifecycle stage');
+    await one.close();
+  });
+
+  it('shows no plan of a table that was overruled since the check', async () => {
+    const one = await stage({
+      ...{ ...BASE, ...FINE, ...WITHIN },
+      ...{ 'POST /tables': tableAsAsked, 'POST /runs': { id: ID } },
+    });
+    const { page, sent } = one;
+    const check = page.getByRole('button', { name: 'Check 240 rows' });
+    const stock = () => page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
+    const plan = () => page.getByRole('button', { name: 'See the plan' }).click();
+    await page.goto('/import/u1?step=columns');
+    await stock();
+    await check.click();
+    await page.getByText('All 240 rows are fine').waitFor();
+    await page.getByRole('link', { name: 'Table' }).click();
+    await page.getByRole('combobox', { name: 'Headings' }).selectOption('in row 7');
+    await page.getByText('headings in row 7').waitFor();
+    await page.goBack();
+    // What the check has read, not what is meant now.
+    await page.getByText('240 rows · sheet “Assets” · headings in row 3').waitFor();
+    await plan();
+    await page.getByRole('heading', { level: 1, name: 'The plan is not up to date' }).waitFor();
+    await page.getByText('The table was changed since this check.').waitFor();
+    await page.getByRole('link', { name: 'Match the columns' }).click();
+    await stock();
+    await check.click();
+    await plan();
+    await page.getByRole('button', { name: /^Write \d+ rows/ }).waitFor();
+    expect(sent.findLast(({ what }) => what === 'POST /runs')?.body).toMatchObject({
+      job: { source: { header_row: 7 } },
+    });
+    await one.close();
+  });
+
+  it('keeps corrections with the table that they are of', async () => {
+    const one = await stage({ ...BASE, 'POST /tables': tableAsAsked, 'POST /runs': { id: `${ID}2` } });
+    const { page, sent } = one;
+    const readIn = async (row: number | null) => {
+      await page.getByRole('link', { name: 'Table' }).click();
+      await page.getByRole('combobox', { name: 'Headings' }).selectOption(`in row ${row}`);
+      await page.getByText(`headings in row ${row}`).waitFor();
+    };
+    const check = async () => {
+      await page.getByRole('button', { name: /^Match/ }).click();
+      await page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
+      await page.getByRole('button', { name: 'Check 240 rows' }).click();
+      await page.waitForURL(/step=check/);
+      return sent.findLast(({ what }) => what === 'POST /runs')?.body;
+    };
+    await page.goto(CHECK);
+    await page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
+    await readIn(7);
+    expect(await check()).not.toHaveProperty('corrections');
+    await readIn(TABLE.header_row);
+    expect(await check()).toMatchObject({
+      corrections: [{ column: 'Supplier', from: 'Acme Computer', value: 'Acme Computers' }],
+    });
+    await one.close();
+  });
+
+  it('takes the corrections of two windows on one import together', async () => {
+    const one = await stage(BASE);
+    const second = await one.context.newPage();
+    const both = [one.page, second];
+    for (const page of both) {
+      await page.goto(CHECK);
+      await page
+        .locator('.strip')
+        .getByText(/There is no supplier/)
+        .waitFor();
+    }
+    await one.page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
+    await one.page.getByRole('button', { name: 'Check again with 1 correction' }).waitFor();
+    await second.locator('#cell-1-3').click();
+    await second.keyboard.type('5');
+    await second.keyboard.press('Enter');
+    for (const page of both) await page.getByRole('button', { name: 'Check again with 2 corrections' }).waitFor();
+    await one.page.reload();
+    await one.page.getByRole('button', { name: 'Check again with 2 corrections' }).waitFor();
+    await second.close();
+    await one.close();
+  });
+
+  it('goes on without as many rows as the plan leaves out', async () => {
+    const outcomes = sample.counts({ created: 222, invalid: 14, ambiguous: 4 });
+    const run = { ...checked(14), outcomes, summary: sample.summary({ dry_run: true, rows: outcomes }) };
+    const one = await stage({ ...BASE, [`GET /runs/${ID}`]: run });
+    await one.page.goto(CHECK);
+    await one.page.getByRole('button', { name: 'Go on without 18 rows' }).click();
+    await one.page.getByText('without the 18 rows that cannot go in').waitFor();
     await one.close();
   });
 

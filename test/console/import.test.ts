@@ -183,11 +183,51 @@ describe.skipIf(!hasBrowser)('the import page', () => {
       await page.getByText('Saved.', { exact: true }).waitFor();
       const saved = await bench.call('GET', '/jobs/second');
       expect(saved.body).toMatchObject({ kind: 'import', problems: [] });
+      await page.getByRole('textbox', { name: 'Name of the job' }).fill('third');
+      await page.getByText('Saved.', { exact: true }).waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Undo' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
       await page.waitForURL(/\/runs\//);
       expect([...mara.faults, ...ines.faults]).toEqual([]);
       await Promise.all([mara.close(), ines.close()]);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'reads a file with a saved job as the table page shows it, checks that, and writes that',
+    async () => {
+      const who = await signedIn();
+      const { page } = who;
+      const twice = join(folder, 'twice.csv');
+      const heading = ['Name', 'Serial number', 'Supplier'];
+      const lines = [heading, ['Upper', 'TW-1', 'Acme Computers'], heading, ['Lower', 'TW-2', 'Acme Computers']];
+      await writeFile(twice, lines.map((cells) => `${cells.join(',')}\r\n`).join(''));
+      const job = {
+        ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' }, source: { header_row: 1 } },
+        columns: { Name: 'name', 'Serial number': 'serial_number', Supplier: null },
+        ...{ schedule: { cron: '0 2 1 1 *', file: 'in.csv' }, notify: { webhook: 'http://127.0.0.1:9/told' } },
+      };
+      const made = await bench.call('PUT', '/jobs/kept', { job }, { headers: { 'if-none-match': '*' } });
+      expect(made.status).toBe(200);
+      await page.goto('/import');
+      await choose(who, twice, () => page.getByRole('button', { name: 'Choose a file' }).click());
+      await page.getByRole('cell', { name: 'Upper' }).waitFor();
+      await page.getByRole('combobox', { name: 'Headings' }).selectOption('in row 3');
+      await page.getByRole('cell', { name: 'Upper' }).waitFor({ state: 'detached' });
+      await page.getByRole('combobox', { name: 'Saved job' }).selectOption('kept (asset)');
+      await page.getByRole('button', { name: 'Check with kept' }).click();
+      await says(who, 'The only row is fine');
+      await grid(who).getByText('Lower').waitFor();
+      await page.getByText('1 row · headings in row 3').waitFor();
+      await page.getByRole('button', { name: 'See the plan' }).click();
+      await page.getByRole('button', { name: 'Write 1 row' }).click();
+      await says(who, /is in\.$/);
+      const run = new URL(page.url()).searchParams.get('write') ?? '';
+      const { body } = await bench.call('GET', `/runs/${run}/rows`);
+      expect(body.rows.map(({ key }: { key: string }) => key)).toEqual(['TW-2']);
+      expect(who.faults).toEqual([]);
+      await who.close();
     },
     LONG_MS,
   );

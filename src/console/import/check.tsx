@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
-import type { FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
+import type { Correction, FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
 import { ApiError, type Query } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
 import { useResourceFields } from '../app/fields.js';
@@ -19,6 +19,7 @@ import type { Importing } from './state.js';
 export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail; ordered: Ordered }) {
   const { check, go, hrefOf } = of;
   const toCorrect = sumOf(run.outcomes, 'to_correct');
+  const excluded = toCorrect + sumOf(run.outcomes, 'to_look_at');
   const whyNot = useWhyNot('operator');
   const [params] = useUrlParams();
   const { edits, edit, undo } = useEdits(of, run.id);
@@ -49,7 +50,7 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
               icon="next"
               autoFocus={toCorrect === 0}
               onClick={plan}
-              word={toCorrect > 0 ? `Go on without ${counted(toCorrect, 'row')}` : 'See the plan'}
+              word={excluded > 0 ? `Go on without ${counted(excluded, 'row')}` : 'See the plan'}
             />
           )}
         </span>
@@ -90,16 +91,26 @@ const MOST_STEPS = 200;
 function useEdits({ draft, change }: Importing, run: string) {
   const stored = draft.edits[run];
   const edits = useMemo(() => editsOf(stored), [stored]);
-  const [before, setBefore] = useState<readonly Edits[]>([]);
-  const replaceEdits = (next: Edits, steps: readonly Edits[]) => {
-    setBefore(steps);
-    change((now) => withEdits(now, run, corrections(next)));
-  };
-  const last = before.at(-1);
+  const [steps, setSteps] = useState<readonly Record<'before' | 'after', readonly Correction[]>[]>([]);
+  const last = steps.at(-1);
   return {
     edits,
-    edit: (to: (now: Edits) => Edits) => replaceEdits(to(edits), [...before, edits].slice(-MOST_STEPS)),
-    undo: last && (() => replaceEdits(last, before.slice(0, -1))),
+    edit(to: (now: Edits) => Edits) {
+      change((now) => {
+        const before = now.edits[run] ?? [];
+        const after = corrections(to(editsOf(before)));
+        setSteps([...steps, { before, after }].slice(-MOST_STEPS));
+        return withEdits(now, run, after);
+      });
+    },
+    // What another window has corrected since is not taken back with it.
+    undo:
+      last && last.after === stored
+        ? () => {
+            setSteps(steps.slice(0, -1));
+            change((now) => withEdits(now, run, last.before));
+          }
+        : undefined,
   };
 }
 

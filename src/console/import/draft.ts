@@ -18,14 +18,20 @@ export interface Draft {
   readonly resource?: string;
   /** As it was changed here, or the name of a saved one. Absent: as suggested. */
   readonly job?: OrderedJob;
-  /** Jobs of other tables of the file, or other records, that were turned away from: for who comes back to them. */
-  readonly left?: Readonly<Record<string, OrderedJob>>;
-  /** The job of the latest check that was begun here. */
-  readonly sent?: OrderedJob;
+  /** What was decided and corrected of other tables of the file, or other records: for who comes back to them. */
+  readonly left?: Readonly<Record<string, { readonly job?: OrderedJob; readonly corrected: readonly Correction[] }>>;
+  /** What the checks that were begun here were of, by their run. */
+  readonly sent?: Readonly<Record<string, Sent>>;
   /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
   readonly last?: string;
   /** Corrections over what a check has shown, by its run; the latest last. */
   readonly edits: Readonly<Record<string, readonly Correction[]>>;
+}
+
+interface Sent {
+  readonly source: TableOptions;
+  readonly resource: string | undefined;
+  readonly job: OrderedJob | undefined;
 }
 
 export function newDraft(id: string, name: string): Draft {
@@ -34,17 +40,31 @@ export function newDraft(id: string, name: string): Draft {
 
 const MOST_CHECKS = 5;
 
-export function withEdits(draft: Draft, run: string, edits: readonly Correction[]): Draft {
-  const { [run]: _, ...others } = draft.edits;
-  const latest = [...Object.entries(others), [run, edits] as const].slice(-MOST_CHECKS);
-  return { ...draft, edits: Object.fromEntries(latest) };
+function withLatest<T>(all: Readonly<Record<string, T>> | undefined, run: string, one: T): Record<string, T> {
+  const { [run]: _, ...others } = all ?? {};
+  return Object.fromEntries([...Object.entries(others), [run, one] as const].slice(-MOST_CHECKS));
 }
 
-/** What was decided about the columns of the table `table` stays with it: now they are other columns. */
-export function withSource(draft: Draft, table: string, source: TableOptions, resource = draft.resource): Draft {
-  const { id, name, edits, job } = draft;
-  const left = job === undefined ? draft.left : { ...draft.left, [table]: job };
-  return { ...newDraft(id, name), source, edits, ...(left && { left }), ...(resource !== undefined && { resource }) };
+export function withEdits(draft: Draft, run: string, edits: readonly Correction[]): Draft {
+  return { ...draft, edits: withLatest(draft.edits, run, edits) };
+}
+
+export function withSent(draft: Draft, run: string, sent: Sent): Draft {
+  return { ...draft, sent: withLatest(draft.sent, run, sent) };
+}
+
+/** What was decided about the columns of the table `table`, and corrected in it, stays with it: now they are other columns. */
+export function withSource(
+  draft: Draft,
+  table: string,
+  source: TableOptions,
+  resource = draft.resource,
+  corrected: readonly Correction[] = [],
+): Draft {
+  const { job: _, last: _last, ...kept } = draft;
+  const job = draft.job ?? draft.left?.[table]?.job;
+  const left = { ...draft.left, [table]: { corrected, ...(job !== undefined && { job }) } };
+  return { ...kept, source, left, ...(resource !== undefined && { resource }) };
 }
 
 // A job, and what is decided about it
@@ -159,7 +179,7 @@ export function loadDraft(storage: DraftStorage, id: string): Draft | undefined 
 /** False where the browser has no room for it. */
 export function saveDraft(storage: DraftStorage, draft: Draft): boolean {
   try {
-    storage.setItem(storageKey(draft.id), JSON.stringify({ ...draft, at: Date.now() }));
+    storage.setItem(storageKey(draft.id), JSON.stringify(draft));
     return true;
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import type { Table } from '../../api/schema.js';
 import { capitalize } from '../../report/wording.js';
 import { ActionError, PagePending } from '../app/faults.js';
 import { isLive, jobQuery, useLiveRun, useWhyNot } from '../app/queries.js';
@@ -85,11 +86,15 @@ function StepLine({ of: { step, run, write, checked, hrefOf } }: { of: Importing
   );
 }
 
-function factsOf({ table: { data: table }, checked: { data: run } }: Importing): string[] {
+/** Of the table that is looked at; from the check on of what the run has read. */
+function factsOf({ step, table, checked }: Importing): string[] {
+  const isChecked = STEPS.indexOf(step) >= STEPS.indexOf('check');
+  const run = isChecked ? checked.data : undefined;
+  const read = isChecked ? (run?.summary?.['source'] as Partial<Table> | undefined) : table.data;
   return [
     ...(run?.rows != null ? [counted(run.rows, 'row')] : []),
-    ...(table?.sheet != null ? [`sheet “${table.sheet}”`] : []),
-    ...(table?.header_row != null ? [`headings in row ${table.header_row}`] : []),
+    ...(read?.sheet != null ? [`sheet “${read.sheet}”`] : []),
+    ...(read?.header_row != null ? [`headings in row ${read.header_row}`] : []),
     ...(run?.corrections ? [counted(run.corrections, 'correction')] : []),
   ];
 }
@@ -151,14 +156,16 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
   if (saved.isLoading) return <PagePending page="The plan" error={undefined} />;
   // A saved job may have been saved anew meanwhile.
   const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
-  const isStale = isPlan && (of.openEdits.length > 0 || isOtherJob);
+  const isStale = isPlan && (of.openEdits.length > 0 || isOtherJob || of.isOtherTable);
   return isStale ? <StalePlan of={of} isOtherJob={isOtherJob} /> : <PlanStep of={of} run={run} />;
 }
 
 /** A plan of what was changed since is not written. */
-function StalePlan({ of: { openEdits, job, check }, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
+function StalePlan({ of, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
+  const { openEdits, job, check, isOtherTable, hrefOf } = of;
   const whyNot = useWhyNot('operator');
   const what = [
+    isOtherTable && 'The table was changed since this check.',
     isOtherJob && `${typeof job === 'string' ? `The job ${job} was` : 'The columns were'} changed since this check.`,
     openEdits.length > 0 && `${counted(openEdits.length, 'correction is', 'corrections are')} not checked yet.`,
   ];
@@ -166,7 +173,11 @@ function StalePlan({ of: { openEdits, job, check }, isOtherJob }: { of: Importin
     <>
       <h1>The plan is not up to date</h1>
       <p>{what.filter(Boolean).join(' ')}</p>
-      <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
+      {isOtherTable ? (
+        <ButtonLink href={hrefOf('columns', { run: null })} word="Match the columns" />
+      ) : (
+        <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
+      )}
       <ActionError error={check.error} />
     </>
   );

@@ -1,11 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../api/schema.js';
+import type { Accepted, Correction, Suggestion, Table, TableOptions, Uploaded } from '../../api/schema.js';
 import { get, type Query, send, withParams } from '../app/client.js';
-import { resourcesQuery, runQuery, useOnce } from '../app/queries.js';
+import { client, jobQuery, resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
-import { type Draft, type Job, loadDraft, newDraft, saveDraft, suggestedJob, withEdits, withSource } from './draft.js';
+import {
+  type Draft,
+  type Job,
+  loadDraft,
+  newDraft,
+  type OrderedJob,
+  saveDraft,
+  suggestedJob,
+  withEdits,
+  withMembers,
+  withSent,
+  withSource,
+} from './draft.js';
 import { composeEdits, corrections, type Edits, editsOf } from './edits.js';
 
 export const STEPS = ['table', 'columns', 'check', 'plan', 'result'] as const;
@@ -22,8 +34,19 @@ export function useImport(id: string) {
   const [, go] = useLocation();
   const [draft, setDraft] = useState(() => loadDraft(localStorage, id) ?? newDraft(id, id));
   const latest = useRef(draft);
+  /** Another window may be on the same import; what there was no room for is here alone. */
+  const takeUp = () => {
+    const stored = loadDraft(localStorage, id);
+    if (stored && stored.at > latest.current.at) latest.current = stored;
+    setDraft(latest.current);
+  };
+  useEffect(() => {
+    window.addEventListener('storage', takeUp);
+    return () => window.removeEventListener('storage', takeUp);
+  }, []);
   const change = (to: (now: Draft) => Draft) => {
-    latest.current = to(latest.current);
+    takeUp();
+    latest.current = { ...to(latest.current), at: Date.now() };
     setDraft(latest.current);
     if (!saveDraft(localStorage, latest.current))
       toast('Your browser has no room left to keep this: check again before you leave.');
@@ -57,6 +80,12 @@ export function useImport(id: string) {
   const ordered = checked.data?.ordered;
   const resourceName = draft.resource ?? checked.data?.resource ?? table.data?.resource;
   const resource = resources.find(({ name }) => name === resourceName);
+  const sent = draft.sent?.[run ?? ''];
+  /** Since this check the table was overruled, or the rows are other records: what it was given says nothing of them. */
+  const isOtherTable =
+    sent !== undefined &&
+    JSON.stringify([draft.source, draft.resource ?? sent.resource]) !== JSON.stringify([sent.source, sent.resource]);
+  const same = isOtherTable ? undefined : ordered;
   // For the very table that was shown, which is not always the one whose headings fit best.
   const detected = {
     ...draft.source,
@@ -64,9 +93,23 @@ export function useImport(id: string) {
     header_row: table.data?.header_row ?? ('none' as const),
   };
   const tableKey = JSON.stringify([Object.entries(detected).sort(), resource?.name]);
+  const left = draft.left?.[tableKey];
+  const composed = (first: readonly Correction[] | undefined, second: Edits) =>
+    corrections(composeEdits(editsOf(first), second, table.data?.headings));
+  /** What was typed over this check. */
+  const openEdits = run === undefined ? [] : (draft.edits[run] ?? []);
+  /** All that was corrected in the table so far. */
+  const corrected =
+    run === undefined || isOtherTable
+      ? (left?.corrected ?? [])
+      : composed(ordered?.corrections, editsOf(draft.edits[run]));
+  const sentNow = (of: OrderedJob | undefined) => ({ source: draft.source, resource: resource?.name, job: of });
   /** What was checked before was another table, or other records. */
   const startOver = (source: TableOptions, records?: string) => {
-    change((now) => withSource(now, tableKey, source, records));
+    change((now) => {
+      const known = run === undefined || sent ? now : withSent(now, run, sentNow(chosenJob ?? ordered?.job));
+      return withSource(known, tableKey, source, records, corrected);
+    });
     go(hrefOf(step, { run: null, write: null }), { replace: true });
   };
   const suggestion = useQuery({
@@ -77,19 +120,29 @@ export function useImport(id: string) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   // As it was decided here, or by whoever made the check that the address names, or as suggested.
-  const chosenJob = draft.job ?? draft.left?.[tableKey];
-  const job = chosenJob ?? ordered?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
+  const chosenJob = draft.job ?? left?.job;
+  const job = chosenJob ?? same?.job ?? (suggestion.data && suggestedJob(suggestion.data, draft));
 
-  /** What was typed over this check, and whether columns were changed since: then its plan is not what is meant any more. */
-  const openEdits = run === undefined ? [] : (draft.edits[run] ?? []);
+  /** Whether columns were changed since this check: then its plan is not what is meant any more. */
   const isOtherJob =
-    draft.sent !== undefined && chosenJob !== undefined && JSON.stringify(chosenJob) !== JSON.stringify(draft.sent);
+    sent !== undefined &&
+    !isOtherTable &&
+    chosenJob !== undefined &&
+    JSON.stringify(chosenJob) !== JSON.stringify(sent.job);
 
+  /** Where the table was overruled, a saved job reads it as it is shown, too. */
+  const asShown = async (one: OrderedJob | undefined) => {
+    if (typeof one !== 'string' || Object.keys(draft.source).length === 0) return one;
+    const { job: saved } = await client.fetchQuery({ ...jobQuery(one), staleTime: 0 });
+    return saved ? withMembers(saved, 'source', table.data ? detected : draft.source) : one;
+  };
   /** A dry run with the job as it is now, or with a saved one, and with everything that was corrected so far. */
   const check = useOnce({
     async mutationFn({ saved, edits }: { saved?: string; edits?: Edits }) {
-      const allEdits = corrections(composeEdits(editsOf(ordered?.corrections), edits ?? editsOf(openEdits)));
-      const jobToSend = saved ?? (edits && !isOtherJob ? ordered?.job : job);
+      // What is typed over the rows of a run is of the table that it has read.
+      const allEdits = edits ? composed(ordered?.corrections, edits) : corrected;
+      const isSame = edits !== undefined && !isOtherJob;
+      const jobToSend = isSame ? ordered?.job : await asShown(saved ?? job);
       const order = {
         kind: 'import',
         job: jobToSend,
@@ -101,9 +154,8 @@ export function useImport(id: string) {
       };
       const { id: begun } = await send<Accepted>('POST', '/runs', order);
       goToStep('check', { run: begun, write: null }, (now) => {
-        const sent = jobToSend && (saved ?? now.job ?? jobToSend);
-        const next = { ...now, ...(saved !== undefined && { job: saved }), ...(sent && { sent }) };
-        return withEdits(next, begun, []);
+        const next = withEdits({ ...now, ...(saved !== undefined && { job: saved }) }, begun, []);
+        return withSent(next, begun, (isSame && sent) || sentNow(saved ?? chosenJob ?? jobToSend));
       });
     },
   });
@@ -121,6 +173,6 @@ export function useImport(id: string) {
   });
   const address = { id, name: file.data?.name ?? draft.name, step, run, write, hrefOf, go };
   const found = { file, table, resources, resource, suggestion, checked };
-  const decided = { draft, change, setJob, startOver, job, openEdits, isOtherJob };
+  const decided = { draft, change, setJob, startOver, job, openEdits, isOtherJob, isOtherTable };
   return { ...address, ...found, ...decided, check, carryOut };
 }
