@@ -62,3 +62,14 @@ export type OutcomeCounts = Record<OutcomeKind, number>;
 export function noOutcomes(): OutcomeCounts {
   return Object.fromEntries(OUTCOMES.map((kind) => [kind, 0])) as OutcomeCounts;
 }
+
+/** Whether what became of an unknown row cannot be looked up: it has no key, or the service does not show such records. */
+export function isUnverifiable({
+  append,
+  resource,
+}: {
+  readonly append?: boolean;
+  readonly resource: string;
+}): boolean {
+  return append === true || resource === 'customer';
+}

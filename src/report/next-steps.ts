@@ -1,8 +1,8 @@
+import { isUnverifiable } from '../model/outcome.js';
 import { html, type Markup, untrusted } from './html-parts.js';
 import {
   brakeStop,
   formatNumber,
-  isUnverifiable,
   rowsForPerson,
   rowsToCorrect,
   rowsToReview,

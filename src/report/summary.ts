@@ -237,17 +237,6 @@ export function rowsToCorrect(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, (kind) => GROUP_OF_OUTCOME[kind] === 'to_correct');
 }
 
-/** Whether what became of an unknown row cannot be looked up: it has no key, or the service does not show such records. */
-export function isUnverifiable({
-  append,
-  resource,
-}: {
-  readonly append?: boolean;
-  readonly resource: string;
-}): boolean {
-  return append === true || resource === 'customer';
-}
-
 /** Rows that ended well by their outcome, and lost values. */
 export function rowsWithLosses({ losses }: Pick<Summary, 'losses'>): number {
   return (losses?.destroyed ?? 0) + (losses?.missing ?? 0);

@@ -1,5 +1,6 @@
 import type { Run, RunDetail, RunProgress, Verb } from '../../api/schema.js';
-import { brakeStop, isUnverifiable, rowsForPerson, type Summary } from '../../report/summary.js';
+import { isUnverifiable } from '../../model/outcome.js';
+import { brakeStop, rowsForPerson, type Summary } from '../../report/summary.js';
 import { capitalize, headline } from '../../report/wording.js';
 import { isLive } from '../app/queries.js';
 import { bytes, counted, joinParts, number } from '../kit/format.js';

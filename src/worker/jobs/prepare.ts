@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
-import { isUnverifiable } from '../../report/summary.js';
+import { isUnverifiable } from '../../model/outcome.js';
 import { exportRecords } from '../../runs/export.js';
 import { importFile } from '../../runs/import.js';
 import {
