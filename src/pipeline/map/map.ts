@@ -94,9 +94,13 @@ export function compileMapping(input: MappingInput) {
 
   /** Of the row whose values are at hand. Where its cells are not certain, all of them. */
   function unreadText(row: SheetRow, certain: boolean): string {
-    const unread = columns.map((column, i) => values[i] === undefined && trimmed(cellOf(column, row)));
+    let unread = certain ? '' : JSON.stringify(row.cells);
+    for (const [i, column] of certain ? columns.entries() : []) {
+      const cell = values[i] === undefined && cellOf(column, row);
+      if (cell) unread += `${i} ${JSON.stringify(trimmed(cell))}`;
+    }
     // Of a cell that is too long, the row holds the beginning.
-    return JSON.stringify([certain ? unread : row.cells, row.faults?.map(({ text }) => text)]);
+    return row.faults ? unread + JSON.stringify(row.faults.map(({ text }) => text)) : unread;
   }
 
   /** A field of several columns: its fault is shown at the first of them that holds something. */
