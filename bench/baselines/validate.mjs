@@ -30,7 +30,13 @@ async function ours() {
   };
   const { job } = inlineJob('import', JSON.parse(jobText()));
   const catalogue = { templates: [], forms: [] };
-  const mapping = compileMapping({ job, meta, spec: resourceSpec('asset'), catalogue, samples: [{ rows: sheet, delimiter: null }] });
+  const mapping = compileMapping({
+    job,
+    meta,
+    spec: resourceSpec('asset'),
+    catalogue,
+    samples: [{ rows: sheet, delimiter: null }],
+  });
   return (i) => mapping.mapRow(sheet[i]).issues.length;
 }
 
