@@ -11,15 +11,18 @@ const LONG_NUMBER = /(?:^|[:[,])\s*-?(?:\d[\d.]{15}|[\d.]+[eE])/;
 
 /** Throws SyntaxError where the text is not JSON. */
 export function parseJson(text: string): unknown {
-  const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  const source = withoutMark(text);
   if (!LONG_NUMBER.test(source)) return JSON.parse(source);
   return parse(source, undefined, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
 /** The same of what somebody sends: throws SyntaxError also where a key stands twice, of which one value would be lost. */
 export function parseSentJson(text: string): unknown {
-  return parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, undefined, { parseNumber: readNumber });
+  return parse(withoutMark(text), undefined, { parseNumber: readNumber });
 }
+
+/** Programs begin texts with a byte order mark that is no part of them. */
+const withoutMark = (text: string): string => (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
 
 function readNumber(token: string): number | Decimal {
   const digits = token

@@ -9,7 +9,7 @@ import type { Summary } from '../../report/summary.js';
 import { runToApprove } from '../../runs/follow-up.js';
 import { findWrittenRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
-import { isResumable, isRunId, type RunEntry, readRun, readRunSummary } from '../../runs/run/list.js';
+import { isResumable, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../../runs/run/list.js';
 import type { StoredRequest } from '../../runs/run/run.js';
 import { followUpOf, ticketOf } from '../../worker/jobs/home.js';
 import { againJobId } from '../../worker/jobs/job.js';
@@ -104,7 +104,7 @@ export class RunFinder {
     const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
     const again = !entry && job?.id === againJobId(id) ? followUpOf(home, id) : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
-    const undo = entry && (await this.parts.entries.list()).find((one) => undoes(one, id));
+    const undo = entry && ended && !run.dry_run ? await this.undoOf(id) : undefined;
     const corrections = request?.corrections ?? fromData.corrections;
     const reports = own && entry?.reports_of === undefined ? own.reports : [];
     return {
@@ -122,6 +122,14 @@ export class RunFinder {
       reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
       actions: await this.actions(found, who),
     };
+  }
+
+  /** The latest run that puts back what a run wrote, or has; read as lists read them, since many may have come after it. */
+  private async undoOf(id: string): Promise<RunEntry | undefined> {
+    const { entries, settings } = this.parts;
+    const later = (await runIds(settings.home)).filter((one) => one > id);
+    const found = await entries.first(later, Number.POSITIVE_INFINITY);
+    return found.find(({ kind, dry_run: dryRun, of_run: of }) => kind === 'undo' && !dryRun && of === id);
   }
 
   /** What may be done with it, and why not. */
@@ -198,9 +206,6 @@ function statusOf(entry: RunEntry | undefined, job: Job | undefined, state: stri
   if (entry) return entry.status;
   return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
 }
-
-const undoes = ({ kind, dry_run: dryRun, of_run: of }: RunEntry, run: string) =>
-  kind === 'undo' && !dryRun && of === run;
 
 /** What a run is that takes up another one, before it has begun. */
 const FOLLOW_UPS = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;

@@ -99,7 +99,7 @@ export function useImport(id: string) {
   /** What was typed over this check. */
   const openEdits = run === undefined ? [] : (draft.edits[run] ?? []);
   /** All that was corrected in the table so far. */
-  const corrected =
+  const corrected = () =>
     run === undefined || isOtherTable
       ? (left?.corrected ?? [])
       : composed(ordered?.corrections, editsOf(draft.edits[run]));
@@ -108,7 +108,7 @@ export function useImport(id: string) {
   const startOver = (source: TableOptions, records?: string) => {
     change((now) => {
       const known = run === undefined || sent ? now : withSent(now, run, sentNow(chosenJob ?? ordered?.job));
-      return withSource(known, tableKey, source, records, corrected);
+      return withSource(known, tableKey, source, records, corrected());
     });
     go(hrefOf(step, { run: null, write: null }), { replace: true });
   };
@@ -140,7 +140,7 @@ export function useImport(id: string) {
   const check = useOnce({
     async mutationFn({ saved, edits }: { saved?: string; edits?: Edits }) {
       // What is typed over the rows of a run is of the table that it has read.
-      const allEdits = edits ? composed(ordered?.corrections, edits) : corrected;
+      const allEdits = edits ? composed(ordered?.corrections, edits) : corrected();
       const isSame = edits !== undefined && !isOtherJob;
       const jobToSend = isSame ? ordered?.job : await asShown(saved ?? job);
       const order = {

@@ -100,10 +100,13 @@ function endedSteps(summary: Summary): Step[] {
     source?.encoding,
   );
   const unwritten = rows.rejected + rows.failed + rows.unknown + rows.conflict;
+  // What the others were to be, the outcomes do not tell.
+  const writes = joinParts(
+    rows.created > 0 && `${number(rows.created)} to create`,
+    rows.updated > 0 && `${number(rows.updated)} to update`,
+  );
   const plan = joinParts(
-    unwritten > 0 && `${number(written + unwritten)} to write`,
-    unwritten === 0 && rows.created > 0 && `${number(rows.created)} to create`,
-    unwritten === 0 && rows.updated > 0 && `${number(rows.updated)} to update`,
+    unwritten > 0 ? `${number(written + unwritten)} to write` : writes,
     rows.unchanged > 0 && `${number(rows.unchanged)} unchanged`,
   );
   const reported = joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`);

@@ -116,7 +116,7 @@ export interface Lineage {
   /** Creates what rows of that run refer to: `rows/references.ts`. */
   readonly createsFor?: string;
   /** Writes no row otherwise than that dry run has planned it. */
-  readonly plannedBy?: string | undefined;
+  readonly plannedBy?: string;
   /** Carries out exactly the plan of that run. */
   readonly approves?: { readonly run: string; readonly by: string; readonly at: string };
 }

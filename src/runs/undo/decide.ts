@@ -255,7 +255,7 @@ function planRestore(written: WrittenRecord, now: State, options: RestoreOptions
   const [old, current] = [mergeBaseOf(then.record, then.ours, options), mergeBaseOf(now.record, now.ours, options)];
   const set: Record<string, Value> = {};
   const unrestored = new Map<string, Issue>();
-  for (const field of new Set(fieldsOf(written))) {
+  for (const field of fieldsOf(written)) {
     if (field === 'id') continue;
     const issue = decideField(field);
     if (issue === 'put') set[field] = old.base[field] ?? null;
@@ -293,13 +293,12 @@ function planRestore(written: WrittenRecord, now: State, options: RestoreOptions
 
   function holdsWritten(field: string, value: Value | undefined, lost: boolean): boolean {
     const set = written.before?.set;
-    // The service kept something else than was sent: that is the run's doing, too.
-    const isLeft = (one: (typeof written.diff)[number]) =>
-      one.field === field && one.kind === 'at_risk' && one.new === valueText(value);
     if (set && field in set) {
       const wrote = decodeFields(set)[field];
       if (lost) return showsName(wrote, String(value));
-      return holdsValue(wrote, value, field, options) || written.diff.some(isLeft);
+      if (holdsValue(wrote, value, field, options)) return true;
+      // The service kept something else than was sent: that is the run's doing, too.
+      return written.diff.some((one) => one.field === field && one.kind === 'at_risk' && one.new === valueText(value));
     }
     // Destroyed along with the run's write.
     return valueText(value) === writtenText(field) || (writtenText(field) === '' && value === false);

@@ -56,7 +56,7 @@ function sourceRow(record: WrittenRecord) {
 
 /** What the run wrote in a record, or was about to. */
 export const fieldsOf = ({ diff, before }: WrittenRecord): string[] =>
-  diff.length > 0 ? diff.map(({ field }) => field) : Object.keys(before?.set ?? {});
+  diff.length > 0 ? [...new Set(diff.map(({ field }) => field))] : Object.keys(before?.set ?? {});
 
 /** Records that are read, and decided about, at once. */
 const BATCH_ROWS = 64;
