@@ -85,10 +85,10 @@ export function faultLines(outcome: Outcome): string[][] {
 
 /** The lines of a row in plan.csv, as they stand there. What is `kept` is no change: differences.csv has it. */
 export function planLines({ ref, id }: Pick<Outcome, 'ref' | 'id'>, diff: readonly DiffText[]): string {
+  const record = `${ref.row},${id ?? ''},`;
   let lines = '';
   for (const { field, old, new: now, kind } of diff) {
-    if (kind !== 'kept')
-      lines += `${ref.row},${id ?? ''},${cellText(field)},${cellText(old)},${cellText(now)},${kind}\r\n`;
+    if (kind !== 'kept') lines += `${record}${cellText(field)},${cellText(old)},${cellText(now)},${kind}\r\n`;
   }
   return lines;
 }

@@ -19,6 +19,10 @@ export function valueAt(json: unknown, path: string | readonly string[]): unknow
 
 /** Puts a value at the path, making the objects on the way. */
 export function putAt(body: Record<string, unknown>, path: string, value: unknown): void {
+  if (!path.includes('.')) {
+    body[path] = value;
+    return;
+  }
   const parts = stepsOf(path);
   const last = parts.length - 1;
   let at = body;

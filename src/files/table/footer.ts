@@ -64,8 +64,8 @@ const withMark = (row: SheetRow, noRecord: NoRecord | undefined): SheetRow => (n
 class PrecedingRows {
   #before: readonly Cell[] = [];
   readonly #labels: Cell[] = [];
-  readonly #all: (number | undefined)[] = [];
-  #group: (number | undefined)[] = [];
+  readonly #all: number[] = [];
+  #group: number[] = [];
   /** Records since the last total, and all. */
   readonly #counts: [sinceTotal: number, all: number] = [0, 0];
 
@@ -105,12 +105,13 @@ class PrecedingRows {
     this.#counts[0]++;
     this.#counts[1]++;
     this.#labels[at] = cells[at]!;
-    for (const [column, sum] of this.#all.entries()) {
-      const amount = sum === undefined ? undefined : amountOf(cells[column]);
-      if (amount === undefined) continue;
-      this.#all[column] = sum! + amount;
+    // Only columns that are summed are in it.
+    this.#all.forEach((sum, column) => {
+      const amount = amountOf(cells[column]);
+      if (amount === undefined) return;
+      this.#all[column] = sum + amount;
       this.#group[column] = (this.#group[column] ?? 0) + amount;
-    }
+    });
     return undefined;
   }
 }

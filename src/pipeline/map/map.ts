@@ -60,7 +60,8 @@ export function compileMapping(input: MappingInput) {
     const certain = row.faults === undefined || reportFaults(row, input.meta.headings, columns, issues);
     const found = certain ? issues : [];
     rows++;
-    for (const [i, column] of columns.entries()) {
+    for (let i = 0; i < columns.length; i++) {
+      const column = columns[i]!;
       const cell = cellOf(column, row);
       if (typeof cell === 'string') column.remarks?.observe(cell);
       const faulty = row.faults?.some(({ index }) => index === column.index);

@@ -169,6 +169,7 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   }
 
   function withIds(row: StagedRow): WithIds {
+    if (!Object.values(row.set).some((value) => isNamedRef(value) || isRef(value))) return row as WithIds;
     const issues: Issue[] = [...row.issues];
     const set: Record<string, Value> = {};
     let after: ResolvedRow['after'];

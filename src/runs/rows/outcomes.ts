@@ -55,7 +55,7 @@ export function plannedValues({ set, after }: ResolvedRow, names: RunStore['name
   const values: DiffText[] = [];
   const add = (field: string, value: string) =>
     values.push({ field: fieldName(field, names), old: '', new: value, kind: 'set' });
-  for (const [field, value] of Object.entries(set)) if (!isEmpty(value)) add(field, valueText(value));
+  for (const field of Object.keys(set)) if (!isEmpty(set[field])) add(field, valueText(set[field]));
   if (after && isEmpty(set[after.field])) add(after.field, `the record of row ${after.row}`);
   return values;
 }

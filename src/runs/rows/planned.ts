@@ -61,7 +61,9 @@ function writeOf(
   if (change.kind === 'create') {
     const { [PARENT]: _, ...others } = withoutParent ? change.fields : {};
     const fields: Fields = withoutParent ? others : change.fields;
-    const byName = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, named(field, value)]));
+    const byName = Object.values(fields).some(isRef)
+      ? Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, named(field, value)]))
+      : fields;
     return { op: 'create', mark: markOf(byName), ...about() };
   }
   const changes: (readonly string[])[] = [];
