@@ -98,9 +98,14 @@ export interface Service {
    * Which of these serial numbers exist (interface 4.4, `serial_number=list` with a body).
    * `ignored`: the service did not look at the body, or did not answer in a way that can be used; then it is not asked
    * again. Throws only where the token is refused or the run was stopped, or where page 1 cannot be read.
-   * `first`: page 1 of the assets, where the caller has just read it.
+   * `first`: page 1 of the assets, where the caller has just read it. `enough`: asked, once the first of several pages has told how
+   * many records were found; where it says so, the others are not read.
    */
-  probeSerials(serials: readonly string[], first?: Page): Promise<ReadonlySet<string> | 'ignored'>;
+  probeSerials(
+    serials: readonly string[],
+    first?: Page,
+    enough?: (records: number) => boolean,
+  ): Promise<ReadonlySet<string> | 'ignored' | 'enough'>;
   /**
    * The one place from which writing requests go out, whoever sends them. `isFresh` is asked after every wait, directly before
    * each try: where it says no, the answer is `unsent`, withheld as `stale`. `again`: an earlier one was open; it counts as a retry.

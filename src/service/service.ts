@@ -259,16 +259,21 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
   }
 
   /** What the service names of these, in requests as large as it takes; ends where the control is not among the answers. */
-  async function askFor(serials: readonly string[], known: string): Promise<Set<string> | undefined> {
+  async function askFor(
+    serials: readonly string[],
+    known: string,
+    enough?: (records: number) => boolean,
+  ): Promise<Set<string> | 'enough' | undefined> {
     const found = new Set<string>();
     for (let at = 0; at < serials.length; ) {
       const list = [...new Set([...serials.slice(at, at + most - 1), known])];
-      const answer = await ask(list);
+      const answer = await ask(list, most > serials.length ? enough : undefined);
       if (answer === 'too_many' && list.length > MIN_SPLIT) {
         most = Math.ceil(list.length / 2);
         continue;
       }
       if (answer === undefined || answer === 'too_many') return undefined;
+      if (answer === 'enough') return answer;
       if (!answer.has(normaliseKey(known))) return new Set();
       for (const serial of answer) found.add(serial);
       at += most - 1;
@@ -277,7 +282,10 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
   }
 
   /** All serial numbers the service names, or undefined where the answer cannot be one to this question. */
-  async function ask(list: readonly string[]): Promise<Set<string> | 'too_many' | undefined> {
+  async function ask(
+    list: readonly string[],
+    enough?: (records: number) => boolean,
+  ): Promise<Set<string> | 'too_many' | 'enough' | undefined> {
     const asked = new Set(list.map(folded));
     const body = JSON.stringify({ list });
     const found = new Set<string>();
@@ -304,6 +312,7 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
       }
       read += serials.length;
       if (serials.length === 0 || read >= count) return read >= count ? found : undefined;
+      if (number === 1 && enough?.(count)) return 'enough';
       // Serial numbers may repeat across records; a whole page of repetitions means that pages are not told apart.
       if (found.size === before) return undefined;
     }
@@ -312,7 +321,8 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
   return async function probeSerials(
     serials: readonly string[],
     first?: Page,
-  ): Promise<ReadonlySet<string> | 'ignored'> {
+    enough?: (records: number) => boolean,
+  ): Promise<ReadonlySet<string> | 'ignored' | 'enough'> {
     if (serials.length === 0) return new Set();
     if (useless) return 'ignored';
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -326,8 +336,9 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
       }
       if (known.count === 0) return new Set();
       if (known.serial === undefined) break;
-      const found = await askFor(serials, known.serial);
+      const found = await askFor(serials, known.serial, enough);
       if (found === undefined) break;
+      if (found === 'enough') return found;
       if (found.has(normaliseKey(known.serial))) {
         return new Set(serials.filter((serial) => found.has(normaliseKey(serial))));
       }

@@ -51,14 +51,17 @@ function counting({ records, probe }: World): Service & { readonly requests: num
       return { count: records, results: Array.from({ length: size }, (_one, i) => recordAt(from + i + 1)) };
     },
     get: never,
-    async probeSerials(serials) {
+    async probeSerials(serials, _first, enough) {
       if (probe === 'ignored') {
         count();
         return 'ignored';
       }
       const found = new Set(serials.filter(there));
       // A record that is known to exist travels along.
-      count(probe === 'whole' ? 1 : Math.ceil((found.size + 1) / PAGE));
+      const pages = probe === 'whole' ? 1 : Math.ceil((found.size + 1) / PAGE);
+      count();
+      if (pages > 1 && enough?.(found.size + 1)) return 'enough';
+      count(pages - 1);
       return found;
     },
     write: never,
@@ -196,7 +199,7 @@ describe('the requests of looking up', () => {
     const world = { records: 20_000, keys: 5_000, probe: 'paged', key: 'serial_number' } as const;
     const { how: whole } = await look({ ...world, existing: 5_000 });
     expect(whole).toBe(
-      'probed 360 of 5,000 serial numbers, 360 exist; then read the whole list, 20,000 records on 800 pages: 815 requests',
+      'probed 360 of 5,000 serial numbers, 360 exist; then read the whole list, 20,000 records on 800 pages: 801 requests',
     );
     const { how: singly } = await look({ ...world, existing: 50 });
     expect(singly).toBe('probed 5,000 serial numbers, 50 exist, and asked for each of these: 62 requests');
@@ -236,8 +239,16 @@ function bySamples(records: number, keys: number, share: number, random: () => n
     const next = nextProbe(records, keys, probed);
     if (next === 'list') break;
     const hits = exists.slice(probed.asked, probed.asked + next).filter(Boolean).length;
-    const requests = probed.requests + Math.ceil((hits + 1) / PAGE);
-    probed = { asked: probed.asked + next, hits: probed.hits + hits, requests, unpaged: false };
+    const after = (pages: number) => ({
+      asked: probed.asked + next,
+      hits: probed.hits + hits,
+      requests: probed.requests + pages,
+      unpaged: false,
+    });
+    // The first page tells how many there are.
+    const isEnough = nextProbe(records, keys, after(1)) === 'list';
+    probed = after(isEnough ? 1 : Math.ceil((hits + 1) / PAGE));
+    if (isEnough) break;
   }
   const list = listRequests(records, existing < keys);
   const filters = probed.asked === keys ? probed.hits : Number.POSITIVE_INFINITY;

@@ -47,6 +47,26 @@ test('serial numbers that exist come back, over several pages, asked by GET with
   ]);
 });
 
+test('of several pages the first tells how many there are: where that is enough, no other is read', async () => {
+  const { url, seen } = await assets(SERIALS, (asked, one) =>
+    paged(
+      SERIALS.filter((serial) => asked.includes(serial)).map((serial_number) => ({ serial_number })),
+      pageOf(one),
+    ),
+  );
+  const told: number[] = [];
+  const enough = (records: number) => told.push(records) > 1;
+  expect(await client(url).probeSerials(SERIALS.slice(3, 50), undefined, enough)).toEqual(
+    new Set(SERIALS.slice(3, 50)),
+  );
+  expect(await client(url).probeSerials(SERIALS.slice(3, 50), undefined, enough)).toBe('enough');
+  // With the serial number that is known to exist.
+  expect(told).toEqual([48, 48]);
+  expect(seen.filter((one) => one.body !== '').map(pageOf)).toEqual([1, 2, 1]);
+  expect(await client(url).probeSerials(SERIALS.slice(0, 5), undefined, enough)).toEqual(new Set(SERIALS.slice(0, 5)));
+  expect(told).toHaveLength(2);
+});
+
 test.each([
   ['a bare list of texts', (all: string[]) => all],
   ['a page of texts', (all: string[]) => paged(all, 1)],

@@ -348,8 +348,21 @@ async function probe(
     // What the screen shows nothing of looks like no serial number.
     asked.delete('');
     const forms = new Set([...asked].flatMap((text) => [text, ...storedForms(text)]));
-    const answer = await service.probeSerials([...forms], first);
+    const progress = (hits: number): ProbeProgress => ({
+      asked: probed.asked + batch.length,
+      hits: probed.hits + hits,
+      requests: probed.requests + service.counts.reads - before,
+      unpaged: probed.unpaged,
+    });
+    // Among the records is the control; several may have one serial number.
+    const sampled = (records: number) => progress(Math.min(records - 1, batch.length));
+    let stopped: ProbeProgress | undefined;
+    const answer = await service.probeSerials([...forms], first, (records) => {
+      if (next(texts, sampled(records)) === 'list') stopped = sampled(records);
+      return stopped !== undefined;
+    });
     if (answer === 'ignored') return undefined;
+    if (answer === 'enough') return { ...(stopped ?? probed), existing, expensive: true };
     let hits = 0;
     const found = new Set([...answer].map(normaliseKey));
     for (const [value, spellings] of entries) {
@@ -359,12 +372,7 @@ async function probe(
       hits += 1 + spellings.length;
     }
     const requests = service.counts.reads - before;
-    probed = {
-      asked: probed.asked + batch.length,
-      hits: probed.hits + hits,
-      requests: probed.requests + requests,
-      unpaged: probed.unpaged || (requests === 1 && found.size >= PAGE_SIZE),
-    };
+    probed = { ...progress(hits), unpaged: probed.unpaged || (requests === 1 && found.size >= PAGE_SIZE) };
   }
   return { ...probed, existing, expensive: false };
 }

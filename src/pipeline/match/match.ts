@@ -106,12 +106,12 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   let how = `asked for ${values.size === 1 ? 'the one key' : `each of ${formatNumber(values.size)} keys`}`;
   const probed = isProbed(filter) && !readAll.has(resource) && (await probeWhileCheap(values, first, service));
   if (probed) {
-    const { existing, asked, expensive } = probed;
+    const { existing, asked, hits, expensive } = probed;
     if (asked === 0) return viaList();
-    how = `probed ${expensive ? `${formatNumber(asked)} of ` : ''}${countText(texts, 'serial number')}, ${countText(existing.size, 'exists', 'exist')}`;
+    how = `probed ${asked < texts ? `${formatNumber(asked)} of ` : ''}${countText(texts, 'serial number')}, ${countText(hits, 'exists', 'exist')}`;
     if (expensive) return viaList(`${how}; then `);
     if (existing.size === 0) return withRequests(how);
-    if (listCost(existing.size < values.size) <= probed.hits) return viaList(`${how}; then `);
+    if (listCost(existing.size < values.size) <= hits) return viaList(`${how}; then `);
     how += `, and asked for ${existing.size === 1 ? 'it' : 'each of these'}`;
     known = true;
     values = existing;
