@@ -1,6 +1,6 @@
 import { dateOrderOf } from './calendar.js';
 import { customType, entriesOf, fieldsByKey, itemsOf } from './custom.js';
-import { valueAt } from './path.js';
+import { stepsOf, valueAt } from './path.js';
 import { decimalSignOf } from './read-value.js';
 import type { ReadOnlySpec } from './registry.js';
 import {
@@ -44,21 +44,21 @@ interface Column extends Readonly<Record<Kind, Evidence>> {
 export class ConventionSurvey {
   readonly #seen: Evidence = new Map();
   readonly #columns = new Map<string, Column>();
-  readonly #fields: readonly { readonly name: string; readonly path: string; readonly kind: Kind }[];
+  readonly #fields: readonly { readonly name: string; readonly steps: readonly string[]; readonly kind: Kind }[];
 
   constructor(private readonly spec: ResourceSpec | ReadOnlySpec) {
     this.#fields = spec.fields.flatMap((field) => {
       if ('kind' in field)
-        return field.kind === 'date text' ? { name: field.name, path: field.name, kind: 'date' } : [];
+        return field.kind === 'date text' ? { name: field.name, steps: [field.name], kind: 'date' } : [];
       const kind = kindOf(field.type);
-      return kind ? readPaths(field).map((path) => ({ name: field.name, path, kind })) : [];
+      return kind ? readPaths(field).map((path) => ({ name: field.name, steps: stepsOf(path), kind })) : [];
     });
   }
 
   observe(record: Readonly<Record<string, unknown>>): void {
     const { spec } = this;
-    for (const { name, path, kind } of this.#fields) {
-      const value = valueAt(record, path);
+    for (const { name, steps, kind } of this.#fields) {
+      const value = valueAt(record, steps);
       if (typeof value === 'string') note(this.#seen, kind, name, value);
     }
     if (!('template' in spec)) return;
