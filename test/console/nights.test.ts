@@ -168,6 +168,22 @@ describe.skipIf(!hasBrowser)('the nights of a job', () => {
     }
   });
 
+  it('one that ends while somebody looks is shown as it ended, among the others, too', async () => {
+    const { page, answers, close } = await stage({ ...ERP, 'GET /nights/erp': { nights: [], next: null } });
+    const at = (status: Night['status']) => ({ nights: [night(31, { status }), ...NIGHTS.slice(1)], next: null });
+    answers['GET /nights/erp'] = at('running');
+    try {
+      await page.goto('/nights/erp');
+      await page.getByText('The same as a table').click();
+      const last = page.getByRole('region', { name: 'Nights' }).getByRole('row').nth(1);
+      await expect.poll(() => last.textContent()).toContain('At work');
+      answers['GET /nights/erp'] = at('succeeded');
+      await expect.poll(() => last.textContent()).not.toContain('At work');
+    } finally {
+      await close();
+    }
+  });
+
   it('before it is let through it says how many records that are not in the file change, too', async () => {
     const run = detailOf('braked');
     const orphans = { ...ORPHANS, acted: 3, waiting: 399 };

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import type { Job, Night } from '../../api/schema.js';
 import { PagePending } from '../app/faults.js';
-import { jobsQuery, nightsQuery } from '../app/queries.js';
+import { isLive, jobsQuery, nightsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { JobTable } from '../jobs/page.js';
 import { Bars } from '../kit/bars.js';
@@ -49,7 +49,11 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
 
 /** A job's nights side by side, and the chosen one as its run tells it. */
 function JobNights({ job }: { job: string }) {
-  const { data, error } = useQuery(nightsQuery(job));
+  const { data, error } = useQuery({
+    ...nightsQuery(job),
+    // The present one ends while somebody looks, and another one may begin.
+    refetchInterval: ({ state }) => (state.data?.nights.some(isLive) ? LIVE_POLL_MS : POLL_MS),
+  });
   const [params] = useSearchParams();
   if (!data) return <PagePending page={`Nights of ${job}`} error={error} />;
   const nights = data.nights.toReversed();
@@ -74,6 +78,9 @@ function JobNights({ job }: { job: string }) {
     </RunPanel>
   );
 }
+
+const LIVE_POLL_MS = 2_000;
+const POLL_MS = 30_000;
 
 const dayOf = ({ started_at }: Night) => shortDay(started_at);
 const hrefOf = ({ run }: Night) => `?run=${run}`;
