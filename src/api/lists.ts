@@ -116,13 +116,15 @@ function describeField({ name, label, type, required, create, update }: FieldSpe
     choices: [...fixedChoices(type)],
     of: name === 'category.subcategory' ? 'subcategory' : type.kind === 'reference' ? type.to : null,
     written: create !== undefined || update !== undefined,
+    updated: update !== undefined,
   };
 }
 
 function describeReadOnly({ name, kind, values }: ReadOnlyField): Field {
   const type = kind === 'integer' ? 'number' : kind === 'boolean' ? 'boolean' : 'text';
   const choices = [...(values ?? [])];
-  return { name, label: words(name), group: GROUPS[type], type, required: false, choices, of: null, written: false };
+  const use = { required: false, of: null, written: false, updated: false };
+  return { name, label: words(name), group: GROUPS[type], type, choices, ...use };
 }
 
 /** `contact_person` → `Contact person` */

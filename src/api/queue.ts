@@ -1,4 +1,5 @@
 import type { Job } from 'bullmq';
+import { followUpOf } from '../worker/jobs/home.js';
 import type { ApiParts } from './app.js';
 import { type Operation, operation } from './operation.js';
 import { jobProgress, queuedRun } from './runs/queued.js';
@@ -7,7 +8,18 @@ import { type Queue, queue as shape } from './schema.js';
 /** Jobs of each kind that are shown. */
 const MOST_LISTED = 50;
 
-export function queueOperations({ runs, queue }: ApiParts): Operation[] {
+export function queueOperations({ runs, queue, settings }: ApiParts): Operation[] {
+  const queueEntry = (one: Job): Queue['waiting'][number] => {
+    const { id, job, file, started_at: at } = queuedRun(one, 'waiting');
+    return {
+      id: one.id ?? '',
+      run: id === one.id ? null : id,
+      kind: followUpOf(settings.home, id)?.verb ?? one.name,
+      ...{ job, file: file === '' ? null : file, at },
+      progress: jobProgress(one) ?? null,
+      reason: one.failedReason ?? null,
+    };
+  };
   const summary = 'The queue of runs: who works on it, and what waits, is at work and failed.';
   return [
     operation('GET /queue', { summary, answer: shape }, async () => {
@@ -34,16 +46,4 @@ export function queueOperations({ runs, queue }: ApiParts): Operation[] {
       };
     }),
   ];
-}
-
-function queueEntry(one: Job): Queue['waiting'][number] {
-  const { id, job, file, started_at: at } = queuedRun(one, 'waiting');
-  return {
-    id: one.id ?? '',
-    run: id === one.id ? null : id,
-    kind: one.name,
-    ...{ job, file: file === '' ? null : file, at },
-    progress: jobProgress(one) ?? null,
-    reason: one.failedReason ?? null,
-  };
 }

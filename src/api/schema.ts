@@ -138,6 +138,7 @@ export const field = named('Field', {
   choices: z.array(z.string()).describe('Of a choice; none where they are too many or come from the service.'),
   of: z.string().nullable().describe('Of a reference: what `GET /names?of=` takes.'),
   written: z.boolean().describe('False where it can only be read.'),
+  updated: z.boolean().describe('False where a record that is there keeps what it has.'),
 });
 export type Field = z.output<typeof field>;
 
@@ -464,7 +465,9 @@ export type Nights = z.output<typeof nights>;
 export const queued = z.object({
   id: z.string(),
   run: z.string().nullable(),
-  kind: z.string(),
+  kind: z
+    .string()
+    .describe('Of one that takes up an earlier run what is done with that: `retry`, `undo` or `approve`.'),
   job: z.string(),
   file: z.string().nullable(),
   at: time,

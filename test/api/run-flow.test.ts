@@ -152,6 +152,20 @@ describe('a run over the API', () => {
     await bench.ended(seen);
     const written = await bench.order({ kind: 'import', job: refers, rows, options: { plan_of: seen } });
     expect(await bench.ended(written)).toMatchObject({ outcomes: { created: 1 } });
+    // A row that refers to one that is not written was not planned either, and is told why once more.
+    const contracts = {
+      ...{ kind: 'import', resource: 'contract', match: { key: 'number' }, constants: { contract_type: 'buy_side' } },
+      columns: { No: 'number', Name: 'name', Start: 'start_date', Parent: 'parent_contract' },
+      brakes: { max_invalid: '100%' },
+    };
+    const family = [
+      { No: 'P-1', Name: 'parent', Start: 'never' },
+      { No: 'P-2', Name: 'child', Start: '2026-01-01', Parent: 'P-1' },
+    ];
+    const put = (options: object) => bench.order({ kind: 'import', job: contracts, rows: family, options });
+    const planned = await put({ dry_run: true });
+    expect(await bench.ended(planned)).toMatchObject({ outcomes: { invalid: 2 } });
+    expect(await bench.ended(await put({ plan_of: planned }))).toMatchObject({ outcomes: { invalid: 2 } });
     const unknown = {
       kind: 'import',
       job: SUPPLIERS,
@@ -161,6 +175,23 @@ describe('a run over the API', () => {
     expect((await bench.call('POST', '/runs', unknown)).status).toBe(409);
     unknown.options = { plan_of: '../../x' };
     expect((await bench.call('POST', '/runs', unknown)).status).toBe(422);
+  });
+
+  it.each([
+    { format: 'csv', delimiter: ';' },
+    { format: 'xlsx', sheet: 'One', header_row: 3 },
+    { encoding: 'utf-16le' },
+  ])('takes rows that come with it whatever its job says of files: %j', async (source) => {
+    const job = { ...SUPPLIERS, source: { ...source, null_values: ['-'] } };
+    const rows = [
+      { Name: 'Köln Nord', City: '-' },
+      { Name: 'Two', City: 'Köln', Town: 'x' },
+    ];
+    const id = await bench.order({ kind: 'import', job, rows, options: { dry_run: true } });
+    expect(await bench.ended(id)).toMatchObject({ outcomes: { created: 2 }, summary: { rows: { total: 2 } } });
+    expect((await bench.call('GET', `/runs/${id}/plan`)).body.creates[0].values).toEqual([
+      { field: 'name', value: 'Köln Nord' },
+    ]);
   });
 
   it('that cannot be put back as was asked for tells what was to be done', async () => {

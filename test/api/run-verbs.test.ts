@@ -1,11 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAwaited } from '../../src/api/files/operations.js';
 import type { DiffText } from '../../src/model/change.js';
+import { availableStores } from '../support/servers.js';
 import { until } from '../support/until.js';
 import { type ApiBench, JOB, openApiBench, sheet } from './worker.js';
 
+const hasRedis = (await availableStores()).some(({ name }) => name === 'redis');
 let bench: ApiBench;
 /** Writing requests wait while it is set. */
 let held: Promise<void> | undefined;
@@ -94,6 +97,36 @@ describe('stop and resume', () => {
     expect(bench.sandbox.records('asset').filter((one) => JSON.stringify(one).includes('"waits-'))).toHaveLength(2);
   });
 });
+
+it.skipIf(!hasRedis)(
+  'a job of another program that waits is taken off the queue, and can be taken up again',
+  async () => {
+    const queue = new Queue('rowferry', { connection: { url: bench.queueUrl! } });
+    try {
+      const rows = [{ Name: 'n', Serial: 'foreign-1' }];
+      const { id = '' } = await queue.add('import', { job: 'assets', rows }, { delay: 3_600_000 });
+      expect(await detail(id)).toMatchObject({ id, status: 'waiting', actions: { stop: { allowed: true } } });
+      const { status, body } = await bench.call('POST', `/runs/${id}/stop`, {});
+      expect([status, await queue.getJob(id)]).toEqual([202, undefined]);
+      expect(await detail(body.id)).toMatchObject({ status: 'interrupted', actions: { resume: { allowed: true } } });
+      expect((await bench.call('POST', `/runs/${body.id}/resume`, {})).status).toBe(202);
+      expect(await bench.ended(body.id)).toMatchObject({ status: 'succeeded', outcomes: { created: 1 } });
+      // What is due by a schedule would come again.
+      const slot = await queue.add(
+        'import',
+        { job: 'assets', rows },
+        { delay: 3_600_000, jobId: 'night.assets.2026-03-29T0230' },
+      );
+      expect((await bench.call('POST', `/runs/${slot.id}/stop`, {})).status).toBe(409);
+      expect(await detail(slot.id!)).toMatchObject({
+        actions: { stop: { allowed: false, why: expect.stringMatching(/schedule/) } },
+      });
+      await slot.remove();
+    } finally {
+      await queue.close();
+    }
+  },
+);
 
 it('a run that was stopped while it waited keeps its file, and takes an earlier one up once', async () => {
   const done = await order('put-back', 2);

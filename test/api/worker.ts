@@ -22,6 +22,8 @@ export interface ApiBench {
   readonly home: string;
   readonly dir: string;
   readonly url: string;
+  /** Undefined where the queue is embedded. */
+  readonly queueUrl: string | undefined;
   readonly sandbox: Sandbox;
   readonly keys: Readonly<Record<Role, string>>;
   call(
@@ -126,7 +128,7 @@ export async function openApiBench(
     return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
   };
   return {
-    ...{ home, dir, url, sandbox, keys, call },
+    ...{ home, dir, url, queueUrl: queue.url, sandbox, keys, call },
     async order(body, headers = {}) {
       const { status, body: told } = await call('POST', '/runs', body, { headers });
       if (status !== 202) throw new Error(JSON.stringify(told));

@@ -58,7 +58,18 @@ const rows = (count: number, faulty: boolean) => (params: URLSearchParams) => {
 };
 
 const field = (name: string, label: string, type: Field['type'], more: Partial<Field> = {}): Field => {
-  return { name, label, group: 'Texts', type, required: false, choices: [], of: null, written: true, ...more };
+  return {
+    name,
+    label,
+    group: 'Texts',
+    type,
+    required: false,
+    choices: [],
+    of: null,
+    written: true,
+    updated: true,
+    ...more,
+  };
 };
 const RESOURCES = [
   {

@@ -176,9 +176,9 @@ describe.skipIf(!hasBrowser)('the nights of a job', () => {
       await page.goto('/nights/erp');
       await page.getByText('The same as a table').click();
       const last = page.getByRole('region', { name: 'Nights' }).getByRole('row').nth(1);
-      await expect.poll(() => last.textContent()).toContain('At work');
+      await expect.poll(() => last.textContent()).toContain('Running');
       answers['GET /nights/erp'] = at('succeeded');
-      await expect.poll(() => last.textContent()).not.toContain('At work');
+      await expect.poll(() => last.textContent()).not.toContain('Running');
     } finally {
       await close();
     }

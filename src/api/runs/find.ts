@@ -28,6 +28,7 @@ import {
   queueView,
   runOfJob,
   runsOnQueue,
+  whyNotStopped,
 } from './queued.js';
 
 /** Who may take a run up. */
@@ -151,14 +152,14 @@ export class RunFinder {
   /** @throws RunError `usage` where that cannot be done with the run as it stands. */
   async check(verb: Verb, found: FoundRun): Promise<void> {
     const { settings } = this.parts;
-    const { entry, job } = found;
+    const { entry } = found;
     const { id, status } = found.run;
     const refuse = (why: string) => {
       throw new RunError('usage', why);
     };
     if (verb === 'stop') {
-      if (!isAtWork(found.run)) refuse('It is not at work.');
-      return job ? undefined : refuse('It was begun from a command line: end it there.');
+      const why = whyNotStopped(found);
+      return why === undefined ? undefined : refuse(why);
     }
     if (status === 'waiting') refuse('It waits on the queue.');
     if (status === 'running') {

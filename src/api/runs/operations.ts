@@ -267,6 +267,7 @@ function order({ settings, runs, uploads, audit }: ApiParts): Operation {
         kind,
         ...(sent ? { data: { ...data, file: sent.file }, said: data } : { data }),
         once,
+        ...(kind === 'export' && { here: true }),
         ...(key !== undefined && { key }),
         onAccepted: async (run) => {
           // The same order once more needs no file.

@@ -8,7 +8,7 @@ import { freshRunId } from '../../runs/run/list.js';
 import { withHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import { type JobKind, RUNS_QUEUE } from '../../worker/jobs/data.js';
-import { beginTicket, homeId, isBegunHere, registeredRoots } from '../../worker/jobs/home.js';
+import { beginTicket, enqueueForHome, homeId, isBegunHere, registeredRoots } from '../../worker/jobs/home.js';
 import { runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Store } from '../../worker/store/port.js';
 import { jobOfRun, jobProgress, queueView, type RunView } from './queued.js';
@@ -41,6 +41,8 @@ export interface RunOrder {
   readonly said?: Readonly<Record<string, unknown>>;
   /** Whether somebody waits for it: else what passes by itself is tried again. */
   readonly once: boolean;
+  /** Left to the worker of this data folder, while it lives: there is looked for what it leaves behind. */
+  readonly here?: boolean;
   /** At most 255 characters; chosen at random. */
   readonly key?: string;
   /** Told of the run before it is put: where that fails there is none. */
@@ -66,12 +68,16 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
       workers: await store.workers(RUNS_QUEUE),
       roots: await registeredRoots(store, id),
     }),
-    async put({ kind, data, said = data, once, key = randomBytes(8).toString('hex'), onAccepted }) {
+    async put({ kind, data, said = data, once, here = false, key = randomBytes(8).toString('hex'), onAccepted }) {
       const run = await orderedRun(home, key, JSON.stringify([kind, said, once], sortKeys));
       reached('order-noted');
       await onAccepted?.(run);
       // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.
-      if (!(await isKnownHere(home, run))) await queue.add(kind, data, { jobId: runJobId(run), ...(!once && RETRIES) });
+      const jobId = runJobId(run);
+      if ((await isKnownHere(home, run)) || (await queue.getJob(jobId))) return run;
+      const options = { jobId, ...(!once && RETRIES) };
+      if (here) await enqueueForHome(home, run, queue, kind, data, options);
+      else await queue.add(kind, data, options);
       return run;
     },
     async look(wanted) {

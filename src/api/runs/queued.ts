@@ -4,7 +4,7 @@ import type { OutcomeCounts } from '../../model/outcome.js';
 import { fileName, rowsForPerson, type Summary } from '../../report/summary.js';
 import { isRunId, type RunEntry } from '../../runs/run/list.js';
 import { JOB_KINDS } from '../../worker/jobs/data.js';
-import { againJobId, type JobState, runJobId, stateOf } from '../../worker/jobs/job.js';
+import { againJobId, isSlotJob, type JobState, runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Run, RunDetail, RunProgress, RunState } from '../schema.js';
 
 /** A run as its job on the queue tells of it. What came with the job is anybody's to choose: nothing but names of it is shown. */
@@ -63,6 +63,15 @@ export interface FoundRun {
 
 /** Whether it runs, or waits to. */
 export const isAtWork = ({ status }: Run): boolean => status === 'running' || status === 'waiting';
+
+/** Why a run cannot be stopped by its job; undefined where it can. */
+export function whyNotStopped({ run, job }: FoundRun): string | undefined {
+  if (!isAtWork(run)) return 'It is not at work.';
+  if (!job) return 'It was begun from a command line: end it there.';
+  if (isRunId(run.id)) return undefined;
+  if (run.status === 'running') return 'It is just being taken up: stop it in a moment.';
+  return isSlotJob(job) ? 'It is due by its schedule, and would come again: stop it once it is at work.' : undefined;
+}
 
 /** What may lie in the data of a job. */
 export interface OrderedData {

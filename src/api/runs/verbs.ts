@@ -4,7 +4,7 @@ import { RunError } from '../../model/error.js';
 import { fileName } from '../../report/summary.js';
 import { saveUnbegun } from '../../runs/run/conclude.js';
 import { runFolder } from '../../runs/run/layout.js';
-import { freshRunId } from '../../runs/run/list.js';
+import { freshRunId, isRunId } from '../../runs/run/list.js';
 import { reached } from '../../trace/milestones.js';
 import { JOB_KINDS, jobName } from '../../worker/jobs/data.js';
 import {
@@ -22,7 +22,7 @@ import type { ApiParts } from '../app.js';
 import { API_PATH, type Caller, Fault, hasRole, type Operation, operation } from '../operation.js';
 import { accepted, runParams, type Verb } from '../schema.js';
 import { type RunFinder, roleFor } from './find.js';
-import { type FoundRun, isAtWork } from './queued.js';
+import { type FoundRun, isAtWork, whyNotStopped } from './queued.js';
 
 const nothing = z.strictObject({});
 const retryBody = z.strictObject({ force: z.boolean().optional() });
@@ -163,21 +163,26 @@ async function startAction(
  * Where this process dies on the way the job is put back, and the stop still holds.
  */
 async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, who: Caller): Promise<string> {
-  if (!isAtWork(found.run)) throw new Fault(409, 'The run is not at work.');
+  const why = whyNotStopped(found);
+  if (why !== undefined) throw new Fault(409, why);
   const { job, entry } = found;
-  const { id, status, kind, dry_run, started_at } = found.run;
+  const { status, kind, dry_run, started_at } = found.run;
   const { home } = settings;
+  // A job of another program stands for no run before it begins: it gets one, by which it can be taken up again.
+  const isUnbegun = !isRunId(found.run.id);
+  const id = isUnbegun ? await freshRunId(home) : found.run.id;
   await audit(who, 'stop asked', { run: id, job: entry?.job ?? '' });
   await stops.ask(id);
   // What was dropped, or is due, would come again; one that a worker takes at this moment is at work.
-  const isOurs = job?.id === runJobId(id) || job?.id === againJobId(id);
-  if (status !== 'waiting' || !isOurs) return id;
+  const isOurs = isUnbegun || job?.id === runJobId(id) || job?.id === againJobId(id);
+  if (!job || status !== 'waiting' || !isOurs) return id;
   if (readTicket(home, job) === undefined) beginTicket(home, job, id);
   reached('stop-noted');
   const removed = await job.remove().then(
     () => true,
     () => false,
   );
+  if (!removed && isUnbegun) throw new Fault(409, 'A worker is just taking it up: stop it in a moment.');
   if (!removed) return id;
   reached('job-removed');
   if (!entry) {

@@ -41,7 +41,14 @@ export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, o
 const MOST_CUSTOM = 200;
 /** Those of another resource are none of this one. */
 const NO_NAMES: Names = { names: [], more: false, lack: null };
-const CUSTOM_FIELD = { group: 'Custom fields', type: 'text', required: false, of: null, written: true } as const;
+const CUSTOM_FIELD = {
+  group: 'Custom fields',
+  type: 'text',
+  required: false,
+  of: null,
+  written: true,
+  updated: true,
+} as const;
 
 interface ValueInputProps extends Omit<ComponentProps<'input'>, 'onChange'> {
   readonly field: Field | undefined;

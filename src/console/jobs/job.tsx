@@ -37,8 +37,8 @@ function JobText({ file }: { file: JobFile }) {
   const { name, etag } = file;
   const [draft, setDraft] = useDraft(name);
   const text = draft?.text ?? file.text;
-  const checked = useCheck(text, file);
   const whyNot = useWhyNot('operator');
+  const checked = useCheck(text, file, whyNot === undefined);
   const changed = text !== file.text;
   const save = useOnce({
     mutationFn: (replacedEtag: string) =>
@@ -89,7 +89,7 @@ function JobText({ file }: { file: JobFile }) {
 }
 
 /** What the API says of a text once nobody types for a moment. */
-function useCheck(text: string, file: JobFile) {
+function useCheck(text: string, file: JobFile, enabled: boolean) {
   const [settled, settle] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => settle(text), PAUSE_MS);
@@ -97,6 +97,7 @@ function useCheck(text: string, file: JobFile) {
   }, [text]);
   const { data, error, isFetching } = useQuery({
     queryKey: ['check', settled],
+    enabled,
     queryFn: ({ signal }) => send<{ problems: Problems }>('POST', '/jobs/check', { text: settled }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,

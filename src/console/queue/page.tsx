@@ -4,7 +4,7 @@ import type { Queue } from '../../api/schema.js';
 import { ConnectionLost, PagePending } from '../app/faults.js';
 import { queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { counted, number, when } from '../kit/format.js';
+import { counted, joinParts, number, when } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Prose } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
 import { OutcomeBar } from '../runs/outcomes.js';
@@ -42,7 +42,7 @@ export default function QueuePage() {
         <dl className="tiles">
           <Figure n={counts.active} what="at work" tone="info" />
           <Figure n={counts.waiting} what="waiting" />
-          <Figure n={counts.delayed} what="tried again later" tone="warn" icon="clock" />
+          <Figure n={counts.delayed} what="for later" tone="warn" icon="clock" />
           <Figure n={counts.failed} what="failed" tone="bad" icon="bad" />
           <Figure n={counts.completed} what="done" />
           <Figure n={workers} what={workers === 1 ? 'worker' : 'workers'} />
@@ -65,7 +65,12 @@ export default function QueuePage() {
 
 function headline({ counts: { active, waiting, delayed, failed } }: Queue): string {
   const rest = waiting + delayed;
-  if (active + rest > 0) return `${counted(active, 'run')} at work, ${number(rest)} waiting`;
+  if (active + rest > 0)
+    return joinParts(
+      `${counted(active, 'run')} at work`,
+      `${number(waiting)} waiting`,
+      delayed > 0 && `${number(delayed)} for later`,
+    );
   return failed > 0 ? `Nothing runs or waits; ${number(failed)} failed` : 'Nothing runs, waits or has failed';
 }
 
@@ -84,7 +89,11 @@ function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; 
                 <span className="soft small">{when(job.at)}</span>
               </div>
               {job.progress && !word && <JobProgress progress={job.progress} />}
-              {job.reason && <Prose>{job.reason}</Prose>}
+              {job.reason && (
+                <p className="reason-lines">
+                  <Prose>{job.reason}</Prose>
+                </p>
+              )}
             </div>
             {job.run && (word ? <ButtonLink href={`/runs/${job.run}`} word={word} /> : <StopControl id={job.run} />)}
           </li>

@@ -151,6 +151,8 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
   const [retire, setRetire] = useState(NOTHING);
   const retireBody = verb === 'undo' && retire.value !== '' && { retire: { [retire.field]: retire.value } };
+  const whyUnsaid =
+    verb === 'undo' && retire.field !== '' && retire.value === '' ? 'Say above what these records get.' : undefined;
   const mutation = useOnce({
     mutationFn: (order: object) =>
       send<{ id: string } | undefined>('POST', `/runs/${encodeURIComponent(run.id)}/${verb}`, order),
@@ -169,8 +171,11 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const buttons = (
     <>
       <Button onClick={leave} word="Leave it" />
-      {verb === 'undo' && <Button change={mutation} order={{ dry_run: true, ...retireBody }} word="Dry run" />}
+      {verb === 'undo' && (
+        <Button why={whyUnsaid} change={mutation} order={{ dry_run: true, ...retireBody }} word="Dry run" />
+      )}
       <Button
+        why={whyUnsaid}
         look={verb === 'stop' ? 'danger' : 'primary'}
         change={mutation}
         order={verb === 'approve' ? { by: by || name } : { ...retireBody }}
@@ -221,7 +226,7 @@ interface RetireProps {
 }
 
 function Retire({ resource, chosen: { field, value }, onChange }: RetireProps) {
-  const fields = useResourceFields(resource).filter(({ written }) => written);
+  const fields = useResourceFields(resource).filter(({ updated }) => updated);
   // One of them mostly says that a record is out of use.
   const choices = fields.toSorted((a, b) => Number(b.type === 'choice') - Number(a.type === 'choice'));
   const chosen = fields.find(({ name }) => name === field);

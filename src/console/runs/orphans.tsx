@@ -54,7 +54,15 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
             },
             { head: 'Missing since', of: ({ since }) => day(since) },
             { head: 'Runs', num: true, of: ({ absences }) => number(absences) },
-            { head: 'What becomes of it', of: (line) => orphanStateText(line) + (line.why ? ` (${line.why})` : '') },
+            {
+              head: 'What becomes of it',
+              of: (line) => (
+                <>
+                  {orphanStateText(line) + (line.why ? ` (${line.why})` : '')}{' '}
+                  <bdi className="soft">{line.changesText}</bdi>
+                </>
+              ),
+            },
           ]}
         />
       )}
@@ -62,7 +70,10 @@ export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts
   );
 }
 
-async function firstOrphans(address: string, signal: AbortSignal): Promise<OrphanLine[]> {
+/** As orphans.csv has it. */
+type ListedOrphan = Omit<OrphanLine, 'changes'> & { readonly changesText: string };
+
+async function firstOrphans(address: string, signal: AbortSignal): Promise<ListedOrphan[]> {
   const response = await fetch(address, { signal });
   if (!response.ok || !response.body) throw new ApiError(response.status, 'The list of these records is not there.');
   let text = '';
@@ -74,7 +85,9 @@ async function firstOrphans(address: string, signal: AbortSignal): Promise<Orpha
   // The last line may have been cut.
   const whole = rows.filter((cells) => cells.length === head.length).slice(0, MOST_LISTED);
   return whole.map((cells) => {
-    const { id, absences, outcome, ...rest } = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
-    return { ...rest, id: Number(id), absences: Number(absences), ...(outcome && { outcome }) } as OrphanLine;
+    const of = Object.fromEntries(head.map((name, at) => [name, cells[at] ?? '']));
+    const { id, absences, outcome, changes: changesText = '', ...rest } = of;
+    const numbers = { id: Number(id), absences: Number(absences) };
+    return { ...rest, ...numbers, changesText, ...(outcome && { outcome }) } as ListedOrphan;
   });
 }

@@ -159,7 +159,10 @@ export function Brakes({ of }: { of: Plan['brakes'] }) {
 /** Field by field, each to be opened for old → new of its first records. `back`: what an undo does to them. */
 function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: RunDetail; back?: boolean }) {
   const label = useLabels(run.resource);
-  if (of.length === 0) return <p className="soft">No field of a record that was there.</p>;
+  if (of.length === 0) {
+    const orphans = summaryOf(run)?.reconcile?.orphans.acted ?? 0;
+    return <p className="soft">No field of a record that {orphans > 0 ? 'the file holds' : 'was there'}.</p>;
+  }
   return (
     <div>
       {of.map(({ field, records, first }) => (

@@ -89,7 +89,7 @@ function RunContent({ run, lost }: LiveRunProps) {
           {isExport && <ExportNotice run={run} />}
           {!isExport && !isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
           <NextStepsCard run={run} />
-          {!run.here && run.status !== 'failed' && (
+          {!run.here && run.status !== 'failed' && run.status !== 'waiting' && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
@@ -132,12 +132,7 @@ function RunTrouble({ run, lost }: LiveRunProps) {
   if (isLive(run)) return lost ? <ConnectionLost lastSeen={lost} /> : <ServiceTrouble />;
   const { status, reason } = run;
   if (status === 'braked') return <BrakeCard run={run} />;
-  if (run.undone_by !== undefined)
-    return (
-      <Notice tone="info" title="What it wrote was taken back">
-        <ButtonLink href={`/runs/${run.undone_by}`} word="To the undo" />
-      </Notice>
-    );
+  if (run.undone_by !== undefined) return <Undone by={run.undone_by} />;
   if (!reason) return null;
   const failed = status === 'failed';
   return (
@@ -145,6 +140,23 @@ function RunTrouble({ run, lost }: LiveRunProps) {
       <p className="wrap">
         <Prose>{reason}</Prose>
       </p>
+    </Notice>
+  );
+}
+
+/** How far an undo took back what a run wrote. */
+function Undone({ by }: { by: string }) {
+  const { run } = useLiveRun(by);
+  const back = (run?.outcomes?.updated ?? 0) + (run?.outcomes?.unchanged ?? 0);
+  const title =
+    run?.status === 'succeeded'
+      ? 'What it wrote was taken back'
+      : run && !isLive(run)
+        ? `Of what it wrote, ${counted(back, 'record was', 'records were')} taken back`
+        : 'What it wrote is being taken back';
+  return (
+    <Notice tone="info" title={title}>
+      <ButtonLink href={`/runs/${by}`} word="To the undo" />
     </Notice>
   );
 }

@@ -92,7 +92,7 @@ function endedSteps(summary: Summary): Step[] {
   }
   const isComplete = status === 'succeeded' || status === 'partial';
   const invalid = rows.invalid + rows.duplicate;
-  const written = rows.created + rows.updated;
+  const written = rows.created + rows.updated + (summary.reconcile?.compared?.orphans_acted ?? 0);
   const needed = rowsForPerson(rows);
   const read = joinParts(
     counted(rows.total, kind === 'undo' ? 'record' : 'row'),
@@ -105,8 +105,10 @@ function endedSteps(summary: Summary): Step[] {
     rows.created > 0 && `${number(rows.created)} to create`,
     rows.updated > 0 && `${number(rows.updated)} to update`,
   );
+  const orphans = summary.reconcile?.orphans.acted ?? 0;
   const plan = joinParts(
-    unwritten > 0 ? `${number(written + unwritten)} to write` : writes,
+    unwritten > 0 ? `${number(rows.created + rows.updated + unwritten)} to write` : writes,
+    orphans > 0 && `${number(orphans)} not in the file`,
     rows.unchanged > 0 && `${number(rows.unchanged)} unchanged`,
   );
   const reported = joinParts(counted(reports.length, 'file'), needed > 0 && `${number(needed)} for you`);

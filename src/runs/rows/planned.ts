@@ -109,6 +109,8 @@ export function checkAgainstPlan(change: Change, planned: Planned, snapshot: Pic
   const then = planned.get(change.ref.row);
   const now = plannedWrite(change, snapshot, then?.born);
   if (!now) return change;
+  // Whoever writes it finds that the row it refers to was not written.
+  if (!then && 'after' in change && change.after && !planned.has(change.after.row)) return change;
   if (then && then.op === now.op && then.mark === now.mark) return change;
   const { ref, key, issues } = change;
   const id = 'id' in change ? change.id : undefined;

@@ -27,6 +27,9 @@ const DROP_ID = new RegExp(`^drop\\.(.+)\\.(${RUN_ID})$`, 's');
 const RUN_JOB_ID = new RegExp(`^(?:again|run)\\.(${RUN_ID})$`);
 const SLOT_ID = /^night\.(.+)\.([^.]+)$/s;
 
+/** Whether a job is put on the queue again by a schedule, for as long as its slot is due. */
+export const isSlotJob = ({ id = '' }: Pick<Job, 'id'>): boolean => SLOT_ID.test(id);
+
 /** Where a job of the queue came from. */
 export interface Origin {
   readonly trigger: Trigger;

@@ -4,7 +4,7 @@ import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
-import type { RowsJob } from '../../model/job.js';
+import { type RowsJob, sourceOptions } from '../../model/job.js';
 import { isUnverifiable } from '../../model/outcome.js';
 import { exportRecords } from '../../runs/export.js';
 import { importFile } from '../../runs/import.js';
@@ -156,9 +156,10 @@ async function prepareRows(
 ): Promise<Prepared | Repeated> {
   const { settings, dropFolder } = pending;
   const { claim } = pending.origin;
-  const loaded: LoadedJob = inline ?? (await loadJob(kind, pending.name, settings));
+  const stated: LoadedJob = inline ?? (await loadJob(kind, pending.name, settings));
   const { run } = pending.state;
   const { rows } = data;
+  const loaded = rows ? forJsonRows(stated) : stated;
   // Of rows it is a name: they are nowhere but in the run.
   const file = rows ? path.join(runFolder(settings.home, run).dir, `${run}.ndjson`) : await rowsFile(pending, data);
   if (pending.origin.trigger === 'schedule') await assertStable(file, pending.state);
@@ -184,6 +185,13 @@ async function prepareRows(
   };
   const begin = kind === 'import' ? importFile : reconcileFile;
   return { file, rowsJob: loaded.job, begin: (context) => begin(request, context) };
+}
+
+/** A job as it takes rows that came with it: what it says of a file is not said of them. */
+function forJsonRows(loaded: LoadedJob): LoadedJob {
+  const { dates, decimal, null_values } = loaded.job.source;
+  const source = sourceOptions.parse({ format: 'ndjson', encoding: 'utf-8', dates, decimal, null_values });
+  return { ...loaded, job: { ...loaded.job, source } };
 }
 
 /** Whether nothing is to be written to the service. Where it was not said, the job of a reconciliation decides. */
