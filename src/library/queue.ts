@@ -13,7 +13,7 @@ import { type JobSource, loadJob } from '../runs/job-file.js';
 import type { RunResult } from '../runs/run/conclude.js';
 import type { Progress, RunListener } from '../runs/run/context.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
-import { isRunId, readRun, readSummary } from '../runs/run/list.js';
+import { isRunId, readRun, readRunSummary, readSummary } from '../runs/run/list.js';
 import type { Summary } from '../runs/run/present.js';
 import type { Settings } from '../runs/settings.js';
 import { checkJobData, JOB_KINDS, type JobKind } from '../worker/jobs/data.js';
@@ -155,6 +155,9 @@ async function onQueue<T>(
 /** How often the job is looked at, in milliseconds. */
 const POLL_MS = 200;
 
+/** A run that is on the queue no more may be put back by its worker, or end there, within this time. */
+const GONE_MS = 60_000;
+
 /** What is waited for is said after so many looks that showed no run at work. */
 const NOTICE_AFTER_POLLS = 4;
 
@@ -174,20 +177,26 @@ export async function waitForJob(
   const { listener, home, signal } = options;
   let unavailable = false;
   let idle = 0;
+  let goneAt: number | undefined;
   while (!signal.aborted) {
     try {
       const run = await runs.look(id);
       unavailable = false;
-      if (!run) throw new RunError('failed', `The run ${id} was removed from the queue before it ended.`);
-      if (run.summary) return await resultOf(run.summary as unknown as Summary, run, home);
-      if (run.state === 'failed') throw failureOf(run);
-      if (reportProgress(run, listener)) idle = 0;
+      if (run?.summary) return await resultOf(run.summary as unknown as Summary, run, home);
+      if (run?.state === 'failed') throw failureOf(run);
+      if (!run) {
+        const summary = isRunId(id) ? await readRunSummary(home, id).catch(() => undefined) : undefined;
+        if (summary) return await resultOf(summary, {}, home);
+        goneAt ??= performance.now();
+        if (performance.now() - goneAt > GONE_MS) throw goneError(id);
+      } else if (reportProgress(run, listener)) idle = 0;
       else if (++idle === NOTICE_AFTER_POLLS) {
         listener.notice({
           level: 'info',
           text: `The run has not begun yet (${run.state ?? 'waiting'}): still waiting.`,
         });
       }
+      if (run) goneAt = undefined;
     } catch (error) {
       if (error instanceof RunError) throw error;
       if (!unavailable) listener.notice({ level: 'warn', text: QUEUE_UNAVAILABLE });
@@ -198,13 +207,18 @@ export async function waitForJob(
   throw stoppedWaitingError(id);
 }
 
+function goneError(id: string): RunError {
+  const text = `The run ${id} is on the queue no more: it was taken off, or the queue has lost it. A worker that has begun it goes on with it: \`rowferry runs\` shows it where that worker is. Look there before it is ordered again.`;
+  return new RunError('failed', text);
+}
+
 /** The signal ended the waiting, not the run. */
 function stoppedWaitingError(id: string): RunError {
   const text = `Stopped waiting. The run ${id} stays on the queue and is carried out all the same.`;
   return new RunError('failed', text, [], { code: 'interrupted' });
 }
 
-async function resultOf(summary: Summary, { host }: RunView, home: string): Promise<RunResult> {
+async function resultOf(summary: Summary, { host }: Pick<RunView, 'host'>, home: string): Promise<RunResult> {
   // Whoever writes on the queue writes this, too.
   const localRun = isRunId(summary.run) ? await readRun(home, summary.run).catch(() => undefined) : undefined;
   // What came by the queue quotes no heading that the job does not name.

@@ -23,7 +23,7 @@ import {
   reuseFileOf,
 } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
-import { findRun, freshRunId, isResumable, readRun, retriedRows } from './run/list.js';
+import { findRun, freshRunId, isResumable, readRun, retriedRows, undoneBy } from './run/list.js';
 import { type ImportRequest, reopenRun } from './run/run.js';
 import type { Settings } from './settings.js';
 import { executeUndo } from './undo.js';
@@ -34,8 +34,14 @@ import { executeUndo } from './undo.js';
  * Throws `RunError` where there is no such run, or it was begun against another service.
  */
 export async function resumeRun(runRef: string, context: RunContext): Promise<RunResult> {
-  const id = await findRun(context.settings.home, runRef, isResumable);
-  const folder = runFolder(context.settings.home, id);
+  const { home } = context.settings;
+  const id = await findRun(
+    home,
+    runRef,
+    async (run) => isResumable(run) && (await undoneBy(home, run.run)) === undefined,
+  );
+  await assertNotUndone(home, id);
+  const folder = runFolder(home, id);
   // Of one that was killed before it noted its request whoever takes it up says so.
   const kind: string | undefined = readRequest(folder)?.kind;
   if (kind !== 'export') assertNotPruned(folder);
@@ -43,6 +49,16 @@ export async function resumeRun(runRef: string, context: RunContext): Promise<Ru
   const run = await reopenRun(id, context);
   if (kind === 'reconcile') return executeReconcile(run);
   return kind === 'undo' ? executeUndo(run) : executeImport(run);
+}
+
+/** @throws RunError `usage` where what a run wrote was put back: its reports would say that it is in. */
+export async function assertNotUndone(home: string, run: string): Promise<void> {
+  const by = await undoneBy(home, run);
+  if (by === undefined) return;
+  throw new RunError(
+    'usage',
+    `The run ${run} cannot be resumed: the run ${by} put back what it wrote. Import the file again; rows that it did not reach are in its rejected file.`,
+  );
 }
 
 /**

@@ -301,7 +301,6 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
         optional: OPTIONAL,
         shape: readSerials,
       });
-      if (settled.kind === 'missing') return number > 1 ? found : undefined;
       if (settled.kind === 'refused' && TOO_MANY.has(settled.status)) return 'too_many';
       if (settled.kind !== 'ok') return undefined;
       const { serials, count } = settled.value as Serials;
@@ -311,10 +310,10 @@ function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page
         found.add(normaliseKey(serial));
       }
       read += serials.length;
+      // Serial numbers may repeat across records; a whole page of repetitions means that pages are not told apart.
+      if (number > 1 && found.size === before) return undefined;
       if (serials.length === 0 || read >= count) return read >= count ? found : undefined;
       if (number === 1 && enough?.(count)) return 'enough';
-      // Serial numbers may repeat across records; a whole page of repetitions means that pages are not told apart.
-      if (found.size === before) return undefined;
     }
   }
 

@@ -243,8 +243,54 @@ describe('`key: none`: every row is a new record', () => {
     await expect(desk.import(rejected, JOB)).rejects.toThrow(`Go on with it: rowferry runs resume ${run}`);
     // A later run that is at its end is not the last one to resume.
     await desk.import(await file(['Other', 'Bern', 'Laptop', '1']), JOB, { dryRun: true });
+    const mailed = await readFile(rejected);
     expect((await desk.resume()).summary.rows.created).toBe(40);
     expect(names()).toHaveLength(40);
+    // Whoever has a copy of that file from before would append once more what is in by now.
+    const copy = await desk.file('mailed.csv', mailed);
+    await expect(desk.import(copy, JOB)).rejects.toThrow(/no run of this data folder handed them back as they are now/);
+    const bare = String(mailed)
+      .replace(/,_row,_outcome,_codes,_message/, '')
+      .replaceAll(/,\d+,not_attempted,.*/g, '');
+    expect((await desk.import(await desk.file('bare.csv', bare), JOB, { dryRun: true })).exitCode).toBe(0);
+    expect(names()).toHaveLength(40);
+  });
+
+  it('one that was put back does not go on; what it had not reached is appended from its rejected file', async () => {
+    const stop = new AbortController();
+    const rows = Array.from({ length: 30 }, (_, i) => [`N${i}`, 'Bern', 'Laptop', '1']);
+    await desk.close();
+    desk = await openDesk({
+      responses: 'full',
+      onAnswer: ({ method }) => {
+        if (method === 'POST' && desk.sandbox.commits.length > 3) stop.abort('SIGINT');
+      },
+    });
+    const job = { ...JOB, retire: { lifecycle_stage: 'Retired' } };
+    const one = { signal: stop.signal, env: { ROWFERRY_CONCURRENCY: '1' } };
+    const { summary, reportDir } = await desk.import(await file(...rows), job, one);
+    expect(summary.status).toBe('interrupted');
+    const created = names().length;
+    const undo = await desk.undo(summary.run);
+    expect(undo.summary.rows.updated).toBe(created);
+    await expect(desk.resume({ run: summary.run })).rejects.toThrow(
+      `the run ${undo.summary.run} put back what it wrote`,
+    );
+    const left = await desk.import(join(reportDir, 'rejected.csv'), job);
+    expect(left.summary.rows.created).toBe(30 - created);
+    expect(names()).toHaveLength(30);
+  });
+
+  it('two retries that begin at the same moment append nothing twice', async () => {
+    desk.sandbox.setFaults(['POST /asset status=429']);
+    const rows = ['A', 'B', 'C'].map((name) => [name, 'Bern', 'Laptop', '1']);
+    const one = { env: { ROWFERRY_CONCURRENCY: '1', ROWFERRY_PATIENCE: '0' } };
+    const { run, rows: ended } = (await desk.import(await file(...rows), JOB, one)).summary;
+    desk.sandbox.setFaults([]);
+    const both = await Promise.allSettled([desk.retry(run), desk.retry(run)]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(names()).toHaveLength(ended.failed);
+    expect(ended.failed).toBeGreaterThan(0);
   });
 
   it('a create of open effect stays unknown, and is not sent again before a person has looked', async () => {

@@ -19,7 +19,7 @@ function world(
   const readAll: ReadAll = Object.assign(
     async (resource: string, visit: (records: readonly Json[], at: number) => void | Promise<void>) => {
       await visit(lists[resource] ?? [], 0);
-      return { certified: true, confirm: async () => true };
+      return { certified: true, unshown: 0, confirm: async () => true };
     },
     {
       first: async (resource: string) => ({ count: lists[resource]?.length ?? 0, results: lists[resource] ?? [] }),

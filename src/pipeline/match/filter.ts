@@ -165,7 +165,7 @@ const HALF_WIDTH = byNormalForm(String.fromCodePoint(...Array.from({ length: 63 
 
 /**
  * Everything the filter returns for a value; undefined where that is too much to be a filter: as much as the whole
- * list of `count` records, a page without the value, or endless pages. Hits must be checked again.
+ * list of `count` records, a page without the value, fewer than it counts, or endless pages. Hits must be checked again.
  */
 export async function queryFilter(
   service: Service,
@@ -179,7 +179,9 @@ export async function queryFilter(
     if (answer.count > PAGE_SIZE && (answer.count >= count || !answer.results.some((one) => isHit(one, filter, value))))
       return undefined;
     found.push(...answer.results);
-    if (page * PAGE_SIZE >= answer.count || answer.results.length === 0) return found;
+    // One that counts more than it shows tells nothing of what it does not show.
+    if (page * PAGE_SIZE >= answer.count || answer.results.length === 0)
+      return found.length < answer.count ? undefined : found;
   }
   return undefined;
 }

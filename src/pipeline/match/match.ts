@@ -23,6 +23,8 @@ type Visit = (records: readonly Json[], readAt: number) => void;
 interface ReadList {
   /** Ids ascended without repeats and the count held. */
   readonly certified: boolean;
+  /** Records that the service counted from first to last, and did not show. */
+  readonly unshown: number;
   /** Whether no record was missed, for two requests at most: what moved while it was read may have hidden one. */
   confirm(): Promise<boolean>;
 }
@@ -62,6 +64,8 @@ export interface MatchOptions {
   readonly fingerprint?: (record: Json) => number;
   /** Gathers records whose key only looks like that of a row. */
   readonly lookalikes?: Lookalikes;
+  /** Told where the service counts so many records more than it shows: a key that was not found may be that of one of them. */
+  readonly onUnshown?: (records: number) => void;
   /** How filters were found to match, by `resource.parameter`. */
   readonly filters?: ProbedBehaviour['filters'];
   /** Fingerprints of rows: nobody asks for a record that has one of them. */
@@ -164,8 +168,10 @@ async function readWhole(keys: Keys, first: Page, options: MatchOptions): Promis
   if (list.certified && (await list.confirm())) return how;
   const asked = await recheckMissing(keys, first, options, list.certified ? undefined : Number.POSITIVE_INFINITY);
   if (asked) return how;
-  await read(true);
-  return `${how}; then once more from its end, because it moved`;
+  const { unshown } = await read(true);
+  if (unshown === 0) return `${how}; then once more from its end, because it moved`;
+  options.onUnshown?.(unshown);
+  return `${how}; it counts ${countText(unshown, 'record')} more than it shows`;
 }
 
 /**

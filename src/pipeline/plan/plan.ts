@@ -1,5 +1,6 @@
 import { hash53 } from '../../compact/hash-index.js';
 import { type Change, UNSEEN_LOSS_PHRASE } from '../../model/change.js';
+import { countText } from '../../model/count-text.js';
 import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue, type IssueCode, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
@@ -37,6 +38,8 @@ export interface PlanOptions extends MergeOptions {
   readonly memory: Memory;
   /** Records whose key only looks like that of a row. */
   readonly lookalikes?: Lookalikes;
+  /** Records that the service counts and does not show, where it does not guard the keys of new ones itself. */
+  readonly unshown?: number;
   /** Subcategories of a category; undefined where they are not known. */
   readonly subcategories?: (category: number) => readonly string[] | undefined;
   /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
@@ -138,6 +141,10 @@ class RowPlan {
     if (job.match.missing === 'fail' || job.match.key.includes('id')) {
       const text = `There is no ${spec.name} with the key "${key}", and the job does not create records.`;
       return this.refuse('invalid', 'record_not_found', text);
+    }
+    if (this.options.unshown) {
+      const text = `The service counts ${countText(this.options.unshown, 'record')} more than it shows, and shows none with the key "${key}": one that it hides may have it, and would be there twice. Nothing was sent. Ask whoever runs the service, then take the row up again.`;
+      return this.refuse('failed', 'list_incomplete', text);
     }
     return this.create();
   }

@@ -290,7 +290,7 @@ export function withMirror(readAll: ReadAll, resource: Readable, mirror: Mirror)
     for await (const batch of mirror.records()) {
       for (const { record, readAt } of batch) visit([record], readAt);
     }
-    return { certified: mirror.certified, confirm: async () => mirror.certified };
+    return { certified: mirror.certified, unshown: 0, confirm: async () => mirror.certified };
   };
   return Object.assign(all, {
     async first(wanted: Readable) {

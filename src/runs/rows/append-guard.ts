@@ -10,21 +10,31 @@ import { foldText } from '../../model/value.js';
 import { withHome } from '../../store/home.js';
 import type { Database } from '../../store/sqlite.js';
 import { jobKey, runFolder } from '../run/layout.js';
-import { isResumable, readRun, readRunInfo, runIds } from '../run/list.js';
+import { isResumable, readRun, readRunInfo, runIds, undoneBy } from '../run/list.js';
 import type { Run } from '../run/run.js';
 import { HANDED_BACK_BY, queryStore, rowNumber, tableOf } from '../run/table.js';
 
 /** What a run may have done, or a retry of it will do. */
 const APPENDED_ROWS = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
 
+interface AppendGuard {
+  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job, or still may. */
+  assertNew(): Promise<void>;
+  /** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
+  claim(): Promise<void>;
+  /** At the end: a run that sent nothing, and of which nothing can be retried, has not taken its file. */
+  releaseUnused(): Promise<void>;
+}
+
 /**
  * Files whose rows were appended: nothing in the service tells that they were, so it is remembered here. Contract, section 4.
- * Undefined where rows have a key, where the job takes files again, and of the rows of a retry.
+ * Undefined where rows have a key, and where the job takes files again.
  */
-export async function openAppendGuard(run: Run) {
+export async function openAppendGuard(run: Run): Promise<AppendGuard | undefined> {
   const { job, request, settings, folder } = run;
   const repeats = job.kind === 'import' && job.repeat;
-  if (job.match.key.length > 0 || repeats || request.lineage?.retries !== undefined) return undefined;
+  if (job.match.key.length > 0 || repeats) return undefined;
+  if (request.lineage?.retries !== undefined) return retryGuard(run, request.lineage.retries);
   const content = await contentHash(run);
   const fileKey = [jobKey(request.job, settings.home), request.company, request.service, content] as const;
   // Workers of other data folders keep their job files elsewhere: by name it is the same job.
@@ -39,15 +49,14 @@ export async function openAppendGuard(run: Run) {
       .get(...fileKey)
       ?.['run']?.toString();
 
-  /** @throws RunError `usage` where another run has appended the rows of the same content for the same job, or still may. */
   async function assertNew(): Promise<void> {
     const earlier = withHome(settings.home, claimedBy) ?? ((await shared?.read(sharedName)) || undefined);
     if (earlier !== undefined && earlier !== folder.run) throw await alreadyAppendedError(settings.home, earlier);
     // Rows that it did not reach, or that failed, are in its rejected file, and are appended by it once it goes on.
     const by = run.store.getValue(HANDED_BACK_BY);
+    if (typeof by !== 'string' && run.corrected && !request.jsonRows) throw unknownOriginError();
     if (typeof by !== 'string') return;
-    const one = await readRun(settings.home, by);
-    if (one.status === 'running' || isResumable(one)) throw await alreadyAppendedError(settings.home, by);
+    if (await mayGoOn(settings.home, by)) throw await alreadyAppendedError(settings.home, by);
     const before = await appendedRows(run, by);
     if (before.size === 0) return;
     const again: number[] = [];
@@ -57,7 +66,6 @@ export async function openAppendGuard(run: Run) {
 
   return {
     assertNew,
-    /** Keeps that this run appends the rows of its file; to be called before the first of them is sent, by one writer at a time. */
     async claim() {
       await assertNew();
       withHome(settings.home, (home) =>
@@ -67,7 +75,6 @@ export async function openAppendGuard(run: Run) {
       );
       await shared?.update(sharedName, () => folder.run);
     },
-    /** At the end: a run that sent nothing, and of which nothing can be retried, has not taken its file. */
     async releaseUnused() {
       if (request.dryRun) return;
       await run.store.flush();
@@ -76,6 +83,33 @@ export async function openAppendGuard(run: Run) {
       await shared?.update(sharedName, (was) => (was === folder.run ? '' : undefined));
     },
   };
+}
+
+/** Two retries of a run may begin at the same time, and both find its rows as it left them: what the first has sent the second does not. */
+function retryGuard({ rowStore, settings, folder }: Run, of: string): AppendGuard {
+  const nothing = async () => undefined;
+  return {
+    assertNew: nothing,
+    releaseUnused: nothing,
+    async claim() {
+      // Those that were open before are not sent.
+      const own = new Set([...rowStore.rows('op is null')].flatMap((batch) => batch.map(({ row }) => row)));
+      for (const id of await runIds(settings.home)) {
+        const other = runFolder(settings.home, id);
+        if (id === folder.run || readRunInfo(other).lineage?.retries !== of) continue;
+        const again = queryStore(other, (store) =>
+          [...store.rows.rows(APPENDED_ROWS)].flatMap((batch) => batch.flatMap(({ row }) => (own.has(row) ? row : []))),
+        );
+        if (again?.length) throw appendedTwiceError(again, [id]);
+      }
+    },
+  };
+}
+
+/** Whether a run appends what is left of its rows once it goes on. */
+async function mayGoOn(home: string, run: string): Promise<boolean> {
+  const entry = await readRun(home, run);
+  return entry.status === 'running' || (isResumable(entry) && (await undoneBy(home, run)) === undefined);
 }
 
 /** Of what is packed: a file and the same file packed hold the same rows. */
@@ -131,10 +165,18 @@ function appendedTwiceError(rows: readonly number[], runs: readonly string[]): R
   );
 }
 
+function unknownOriginError(): RunError {
+  return new RunError(
+    'usage',
+    'The file has the columns of rejected rows, and no run of this data folder handed them back as they are now: without a key it cannot be told whether they are in already, as after `runs resume`. Nothing was sent. ' +
+      'Import the rejected file that lies with that run now. If these rows are not in the service, delete the columns that begin with `_`, and import them again.',
+  );
+}
+
 async function alreadyAppendedError(home: string, run: string): Promise<RunError> {
   const entry = existsSync(runFolder(home, run).request) ? await readRun(home, run) : undefined;
   const next =
-    entry && isResumable(entry)
+    entry && (await mayGoOn(home, run))
       ? `Go on with it: rowferry runs resume ${run}`
       : 'What it could not append is in its rejected file. If all are meant once more, say `repeat: true` in the job.';
   return new RunError(

@@ -1,5 +1,6 @@
 import type { RowsJob } from '../../model/job.js';
 import { isEmpty, normaliseKey } from '../../model/value.js';
+import { isEveryRowUnique } from '../../pipeline/apply/write.js';
 import {
   isLookalike,
   type Lookalikes,
@@ -54,6 +55,7 @@ export async function beginMatching(run: Run, resolved: Resolved) {
   const survey = new ConventionSurvey(spec);
   const fingerprinter = fingerprints(spec, mapping.fields);
   const lookalikes: Lookalikes = new Map();
+  let unshown = 0;
   const match: MatchOptions = {
     spec,
     lookalikes,
@@ -63,6 +65,10 @@ export async function beginMatching(run: Run, resolved: Resolved) {
     lexicon,
     snapshot,
     readAll,
+    onUnshown(records) {
+      // Where the service guards the key, it refuses what is there.
+      if (!isEveryRowUnique(run.job.match, spec, resolved.behaviour)) unshown = records;
+    },
     onRecord(record) {
       survey.observe(record);
       templates ||= !isEmpty(record[spec.template.read] as never);
@@ -86,7 +92,7 @@ export async function beginMatching(run: Run, resolved: Resolved) {
         if (isLookalike(normaliseKey(name), resolved.keys))
           for (const id of known.ids('customer', name)) noteLookalike(lookalikes, normaliseKey(name), id);
     }
-    return { ...resolved, snapshot, match, options: { ...planOptions(run, resolved, snapshot), lookalikes } };
+    return { ...resolved, snapshot, match, options: { ...planOptions(run, resolved, snapshot), lookalikes, unshown } };
   };
   return { match, snapshot, conclude };
 }

@@ -73,8 +73,9 @@ export async function conclude(
     await run.store.flush();
     if (status === undefined) reached('finished-noted');
     if (stopped instanceof RunError && stopped.kind === 'usage' && countRequests(run).writes === 0) {
-      // A job that does not fit its file was refused before anything was done: it leaves no run behind.
-      if (!run.past.begun) await rm(run.folder.dir, { recursive: true, force: true });
+      // A job that does not fit its file was refused before anything was done: it leaves no run behind, nor one that was cut off before.
+      const isCutOff = run.ended.length === 0 && !run.past.passed && !run.store.hasSent;
+      if (!run.past.begun || isCutOff) await rm(run.folder.dir, { recursive: true, force: true });
       // One that was taken up is as it was before.
       else for (const [dir, summary] of run.ended) await writeSummary(dir, summary);
       throw stopped;

@@ -80,14 +80,18 @@ export async function listRuns(home: string): Promise<RunEntry[]> {
  * and where none does the latest of all.
  * @throws RunError `usage` where none or several are.
  */
-export async function findRun(home: string, runRef: string, matches?: (run: RunEntry) => boolean): Promise<string> {
+export async function findRun(
+  home: string,
+  runRef: string,
+  matches?: (run: RunEntry) => boolean | Promise<boolean>,
+): Promise<string> {
   const ids = await runIds(home);
   const [latest] = ids;
   if (latest === undefined) {
     throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
   }
   if (runRef === 'last') {
-    if (matches) for (const id of ids) if (matches(await readRun(home, id))) return id;
+    if (matches) for (const id of ids) if (await matches(await readRun(home, id))) return id;
     return latest;
   }
   const [outer, part] = outerRun(runRef);

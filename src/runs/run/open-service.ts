@@ -368,7 +368,7 @@ export function openLists(
         const [at, records] = parseJson(line) as [number, Json[]];
         visit(records, at);
       }
-      return { certified: true, confirm: async () => false };
+      return { certified: true, unshown: 0, confirm: async () => false };
     }
     const firstPage = await first(resource);
     firstPages.delete(resource);
@@ -383,7 +383,7 @@ export function openLists(
     }
     out?.close();
     if (keep && pages.certified) saved.set(resource, { file, first: firstPage });
-    return { certified: pages.certified, confirm: () => pages.confirm() };
+    return { certified: pages.certified, unshown: pages.unshown, confirm: () => pages.confirm() };
   };
 
   return Object.assign(all, { first, has: (resource: Readable) => saved.has(resource) });

@@ -98,6 +98,10 @@ export function walkList(service: Service, resource: Readable, options: WalkOpti
     get certified(): boolean {
       return result?.sound === true;
     },
+    /** Records that the service counted from first to last, and did not show. */
+    get unshown(): number {
+      return result?.unshown ?? 0;
+    },
     /** What did not fit, in words; empty where certified. */
     get problems(): readonly string[] {
       return result?.problems ?? [];

@@ -37,6 +37,8 @@ export const NO_FACTS: ListFacts = { size: DOCUMENTED_SIZE, sizeCertain: false, 
 export interface PassResult extends ListFacts {
   readonly number: number;
   readonly shownCount: number;
+  /** Records that the service counted from first to last, and did not show. */
+  readonly unshown: number;
   /** The pages fitted together: one count, ids ascending without repeats, no page short, as many records as counted. */
   readonly sound: boolean;
   /** Nothing hints at a list that moved meanwhile: what did not fit would not fit in another pass either. */
@@ -51,6 +53,7 @@ export class Pass {
   /** Records in the list, as stated first in this pass and last. */
   count: number | undefined;
   latestCount: number;
+  #leastCount = Number.POSITIVE_INFINITY;
   /** Distinct records shown. */
   shownCount = 0;
   /** The count has been the same so far. */
@@ -93,6 +96,7 @@ export class Pass {
       this.problem(page, 'count', `the service counted ${this.latestCount} records before and ${count} now`);
     }
     this.latestCount = count;
+    this.#leastCount = Math.min(this.#leastCount, count);
     const { length } = keys;
     const followed = count > page * length;
     if (length === 0 || (length <= this.#size && !(page === 1 && followed))) return;
@@ -146,6 +150,7 @@ export class Pass {
     return {
       number,
       shownCount,
+      unshown: this.count === undefined ? 0 : Math.max(0, this.#leastCount - shownCount),
       sound: found.size === 0,
       stable: MOVEMENTS.every((kind) => !found.has(kind)),
       onlyNameless: found.size === 1 && found.has('nameless'),
