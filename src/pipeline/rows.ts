@@ -171,8 +171,8 @@ export function rowCodec(fields: readonly string[]) {
 
   function extrasOf(row: StoredRow) {
     const { issues, cells, escaped, unread, edited, duplicateOf, after } = row;
-    if (width > 0 && issues.length === 0 && !cells && !escaped && !edited && duplicateOf === undefined && !after)
-      return undefined;
+    const isPlain = issues.length === 0 && !cells && !escaped && unread === undefined && !edited;
+    if (width > 0 && isPlain && duplicateOf === undefined && !after) return undefined;
     // What is undefined is left out of the line.
     return {
       issues: issues.length > 0 ? issues : undefined,

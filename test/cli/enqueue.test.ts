@@ -242,6 +242,19 @@ describe('with a worker and --wait', () => {
     expect(told).toEqual([expect.stringContaining(`not begun yet (${state})`)]);
   });
 
+  it('a run that the queue has lost is waited for where it lies', async () => {
+    const ran = await enqueue(['import', '--job', 'assets', '--file', 'b.csv', '--wait', '--json']);
+    const { run } = JSON.parse(ran.out);
+    const listener = { progress: () => undefined, notice: () => undefined };
+    const { signal } = new AbortController();
+    const found = await waitForJob({ look: async () => undefined }, run, {
+      listener,
+      home: bound.settings.home,
+      signal,
+    });
+    expect(found.summary).toMatchObject({ run, status: 'succeeded' });
+  });
+
   it('says on Ctrl-C whether the run may be on the queue', async () => {
     const argv = ['import', '--job', 'assets', '--file', 'b.csv'];
     const ended = (signal: AbortSignal) => {

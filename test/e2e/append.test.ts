@@ -6,8 +6,10 @@ import { stringify } from 'yaml';
 import { headline } from '../../src/report/wording.js';
 import { checkJobText } from '../../src/runs/job/check.js';
 import type { WorkerContext } from '../../src/runs/run/context.js';
+import { listRuns } from '../../src/runs/run/list.js';
 import { prune } from '../../src/worker/inbox/drop-folder.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { start } from '../support/process.js';
 import { until } from '../support/until.js';
 
 let desk: Desk;
@@ -254,6 +256,28 @@ describe('`key: none`: every row is a new record', () => {
       .replaceAll(/,\d+,not_attempted,.*/g, '');
     expect((await desk.import(await desk.file('bare.csv', bare), JOB, { dryRun: true })).exitCode).toBe(0);
     expect(names()).toHaveLength(40);
+  });
+
+  it('one that waited for it, was killed and is refused by now leaves no run that could be resumed', async () => {
+    await desk.close();
+    desk = await openDesk({ responses: 'full', latencyMs: 20 });
+    const path = await file(...Array.from({ length: 60 }, (_, i) => [`N${i}`, 'Bern', 'Laptop', '1']));
+    const job = await desk.file('job.yaml', stringify(JOB));
+    const running = desk.import(path, job, { env: { ROWFERRY_CONCURRENCY: '1' } });
+    await until(() => desk.sandbox.commits.length > 3);
+    const env = { ROWFERRY_API_URL: desk.sandbox.url, ROWFERRY_API_TOKEN: 'test-token', ROWFERRY_HOME: desk.home };
+    const waiting = await start(['import', await file(['Z', 'Bern', 'Laptop', '1']), '--job', job], {
+      cwd: desk.dir,
+      env,
+    });
+    await waiting.until((_, err) => err.includes('Another run writes asset records'));
+    waiting.child.kill('SIGKILL');
+    await waiting.ended;
+    const [killed] = (await listRuns(desk.home)).filter(({ status }) => status === 'unfinished');
+    await running;
+    await desk.import(await file(['Z', 'Bern', 'Laptop', '1']), job);
+    await expect(desk.resume({ run: killed!.run })).rejects.toThrow('would all be there twice');
+    expect((await listRuns(desk.home)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
   });
 
   it('one that was put back does not go on; what it had not reached is appended from its rejected file', async () => {
