@@ -251,7 +251,8 @@ function suggestColumn(one: Assignment, settings: FileSettings): SuggestedColumn
     options: {},
     samples: firstTexts(column.cells),
     blank: column.blank / Math.max(1, column.blank + column.filled),
-    converts: mapped?.fit.share,
+    // What reads as two dates converts only once somebody has said which.
+    converts: mapped?.fit.dates?.ambiguous ? undefined : mapped?.fit.share,
   };
   if (custom !== undefined) {
     return {
