@@ -194,7 +194,8 @@ function summaryText({ resource, columns, filters }: ExportChoice, company: stri
 async function orderExport({ resource, columns, filters, format, editable }: ExportChoice): Promise<Accepted> {
   const { roots } = await get<Queue>('/queue');
   const stamp = new Date().toISOString().replace(/\D/g, '');
-  const name = `exports/${resource}s-${stamp.slice(0, 8)}-${stamp.slice(8)}.${format}`;
+  const records = plural(resource).toLowerCase().replaceAll(' ', '-');
+  const name = `exports/${records}-${stamp.slice(0, 8)}-${stamp.slice(8)}.${format}`;
   const filter = Object.fromEntries(
     filters.map(([field]) => [field, filters.filter(([other]) => other === field).map(([, value]) => value)]),
   );

@@ -100,7 +100,7 @@ function* exportSteps({ reports }: RunDetail, { target }: Summary): Generator<Ne
   if (file !== undefined) yield { text: `Take the file${of && `: ${of}`}.`, report: file };
   if (job !== undefined) {
     yield {
-      text: 'Change cells and import it again, here or with the job file on a command line: only what you changed is written. Grey columns are for information; a cell that you empty keeps its value in the service.',
+      text: `Change cells and import it again, here or with the job file on a command line: only what you changed is written. ${target?.format === 'xlsx' ? 'Grey columns are for information; a' : 'A'} cell that you empty keeps its value in the service.`,
       report: job,
     };
   }
