@@ -115,7 +115,10 @@ export const suggestion = named('Suggestion', {
       alternatives: z.array(z.object({ field: z.string(), why: z.string() })),
       samples: z.array(z.string()),
       blank: z.number().describe('Share of its cells, 0 to 1.'),
-      converts: z.number().nullable().describe('Share of its cells that fit the field, 0 to 1; null where unmapped or undecided.'),
+      converts: z
+        .number()
+        .nullable()
+        .describe('Share of its cells that fit the field, 0 to 1; null where unmapped or undecided.'),
     }),
   ),
   key: z.object({ field: z.string(), heading: z.string(), blank: count, repeats: count, fits: z.boolean() }).nullable(),

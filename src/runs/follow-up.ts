@@ -23,7 +23,7 @@ import {
   reuseFileOf,
 } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
-import { findRun, freshRunId, isResumable, readRun, retriedRows, undoneBy } from './run/list.js';
+import { findRun, freshRunId, isResumable, type RunEntry, readRun, retriedRows, undoneBy } from './run/list.js';
 import { type ImportRequest, reopenRun } from './run/run.js';
 import type { Settings } from './settings.js';
 import { executeUndo } from './undo.js';
@@ -35,12 +35,10 @@ import { executeUndo } from './undo.js';
  */
 export async function resumeRun(runRef: string, context: RunContext): Promise<RunResult> {
   const { home } = context.settings;
-  const id = await findRun(
-    home,
-    runRef,
-    async (run) => isResumable(run) && (await undoneBy(home, run.run)) === undefined,
-  );
-  await assertNotUndone(home, id);
+  const isOpen = async (run: RunEntry) => isResumable(run) && (await undoneBy(home, run.run)) === undefined;
+  const id = await findRun(home, runRef, isOpen);
+  const undo = await undoneBy(home, id);
+  if (undo !== undefined) throw undoneError(id, undo);
   const folder = runFolder(home, id);
   // Of one that was killed before it noted its request whoever takes it up says so.
   const kind: string | undefined = readRequest(folder)?.kind;
@@ -51,15 +49,12 @@ export async function resumeRun(runRef: string, context: RunContext): Promise<Ru
   return kind === 'undo' ? executeUndo(run) : executeImport(run);
 }
 
-/** @throws RunError `usage` where what a run wrote was put back: its reports would say that it is in. */
-export async function assertNotUndone(home: string, run: string): Promise<void> {
-  const by = await undoneBy(home, run);
-  if (by === undefined) return;
-  throw new RunError(
+/** Of a run that does not go on because another one put back what it wrote: its reports would say that it is in. */
+export const undoneError = (run: string, by: string): RunError =>
+  new RunError(
     'usage',
     `The run ${run} cannot be resumed: the run ${by} put back what it wrote. Import the file again; rows that it did not reach are in its rejected file.`,
   );
-}
 
 /**
  * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same

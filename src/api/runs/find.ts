@@ -6,7 +6,7 @@ import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { isUnverifiable, noOutcomes } from '../../model/outcome.js';
 import type { Summary } from '../../report/summary.js';
-import { assertNotUndone, runToApprove } from '../../runs/follow-up.js';
+import { runToApprove, undoneError } from '../../runs/follow-up.js';
 import { findWrittenRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isResumable, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../../runs/run/list.js';
@@ -167,8 +167,12 @@ export class RunFinder {
     }
     const wasBegun = readRequest(runFolder(settings.home, id)) !== undefined;
     if (!entry || (!wasBegun && !(verb === 'resume' && ticketOf(settings.home, id)?.stopped))) return refuse(NOT_HERE);
-    if (verb === 'resume')
-      return isResumable(entry) ? assertNotUndone(settings.home, id) : refuse('It came to its end.');
+    if (verb === 'resume') {
+      if (!isResumable(entry)) refuse('It came to its end.');
+      const undo = await this.undoOf(id);
+      if (undo) throw undoneError(id, undo.run);
+      return;
+    }
     if (verb === 'approve') return void (await runToApprove(id, settings));
     const { request, summary } = await findWrittenRun(id, verb, settings);
     const { created = 0, updated = 0, unknown = 0, failed = 0 } = summary?.rows ?? {};
