@@ -260,11 +260,23 @@ describe('`key: none`: every row is a new record', () => {
 
   it('one that waited for it, was killed and is refused by now leaves no run that could be resumed', async () => {
     await desk.close();
-    desk = await openDesk({ responses: 'full', latencyMs: 20 });
-    const path = await file(...Array.from({ length: 60 }, (_, i) => [`N${i}`, 'Bern', 'Laptop', '1']));
+    let posted = false;
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    desk = await openDesk({
+      responses: 'full',
+      async onRequest({ method }) {
+        if (method !== 'POST') return;
+        posted = true;
+        await held;
+      },
+    });
+    const path = await file(['N', 'Bern', 'Laptop', '1']);
     const job = await desk.file('job.yaml', stringify(JOB));
-    const running = desk.import(path, job, { env: { ROWFERRY_CONCURRENCY: '1' } });
-    await until(() => desk.sandbox.commits.length > 3);
+    const running = desk.import(path, job, { env: { ROWFERRY_TIMEOUT: '60' } });
+    await until(() => posted);
     const env = { ROWFERRY_API_URL: desk.sandbox.url, ROWFERRY_API_TOKEN: 'test-token', ROWFERRY_HOME: desk.home };
     const waiting = await start(['import', await file(['Z', 'Bern', 'Laptop', '1']), '--job', job], {
       cwd: desk.dir,
@@ -274,6 +286,7 @@ describe('`key: none`: every row is a new record', () => {
     waiting.child.kill('SIGKILL');
     await waiting.ended;
     const [killed] = (await listRuns(desk.home)).filter(({ status }) => status === 'unfinished');
+    release();
     await running;
     await desk.import(await file(['Z', 'Bern', 'Laptop', '1']), job);
     await expect(desk.resume({ run: killed!.run })).rejects.toThrow('would all be there twice');
