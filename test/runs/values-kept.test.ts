@@ -5,8 +5,22 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
 
-/** A service that answers a create with the id and the name of the record alone; `reads`: records that were read by id. */
-async function hangBrief(target: string) {
+/** What a service in between makes of a request and its answer. */
+interface Between {
+  readonly sent?: (method: string, body: string) => string;
+  readonly answered?: (method: string, answer: string, body: string) => string;
+}
+
+/** That it answers a create with the id and the name of the record alone. */
+const IN_BRIEF: Between = {
+  answered(method, answer) {
+    const { id, name } = method === 'POST' ? (JSON.parse(answer) as { id?: number; name?: string }) : {};
+    return method === 'POST' ? JSON.stringify({ id, name }) : answer;
+  },
+};
+
+/** A service before another one; `reads`: records that were read by id. */
+async function hangBetween(target: string, { sent = (_, body) => body, answered = (_, answer) => answer }: Between) {
   let reads = 0;
   const server = createServer((request, response) => {
     void (async () => {
@@ -17,12 +31,11 @@ async function hangBrief(target: string) {
       const answer = await fetch(`${target}${request.url}`, {
         method,
         headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
-        ...(method === 'GET' ? {} : { body: Buffer.concat(pieces) }),
+        ...(method === 'GET' ? {} : { body: sent(method, String(Buffer.concat(pieces))) }),
       });
       const text = await answer.text();
-      const { id, name } = method === 'POST' ? (JSON.parse(text) as { id?: number; name?: string }) : {};
       response.writeHead(answer.status, { 'content-type': 'application/json' });
-      response.end(method === 'POST' ? JSON.stringify({ id, name }) : text);
+      response.end(answered(method, text, String(Buffer.concat(pieces))));
     })().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -97,7 +110,7 @@ describe('a record that was created with less than was sent (34)', () => {
 
   it('an answer in brief takes nothing from the record: one read tells', async () => {
     desk = await openDesk({ responses: 'full' });
-    const brief = await hangBrief(desk.sandbox.url);
+    const brief = await hangBetween(desk.sandbox.url, IN_BRIEF);
     try {
       const file = await desk.file('a.csv', csv(rowsOf(30)));
       const result = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: brief.url } });
@@ -129,7 +142,7 @@ describe('a value that was carried over and cut (29)', () => {
     const job = { ...CREATE, columns: { Serial: 'serial_number', City: 'city' }, constants: {} };
     const result = await desk.import(file, job);
     expect([result.exitCode, result.summary.status, result.commits]).toEqual([1, 'failed', 1]);
-    expect(result.summary.reason).toContain('did not keep room (only "Room 12 on" of it). The run stops here');
+    expect(result.summary.reason).toContain('did not keep room (it holds "Room 12 on" now). The run stops here');
     expect(codes(result.results)[0]).toBe('updated would_lose_value');
     expect(result.results[0]?.['message']).toContain('"Room 12 on the third floor" was carried over');
     expect(result.plan.filter((line) => line['kind'] === 'at_risk')).toEqual([
@@ -191,3 +204,66 @@ describe('faults.csv names column and value where both are known', () => {
     ]);
   });
 });
+
+describe('an answer is no proof (29)', () => {
+  const UPDATE = { ...CREATE, columns: { Serial: 'serial_number', Name: 'name' } };
+  const five = Array.from({ length: 5 }, (_, i) => [`NEW-${i}`, 'Another name']);
+  const begin = async (notes: string) => {
+    desk = await openDesk({ responses: 'full' });
+    const records = five.map(([serial]) => ({ name: 'n', serial_number: serial, asset_notes: notes }));
+    desk.sandbox.insert('asset', records);
+    return desk.file('a.csv', csv([['Serial', 'Name'], ...five]));
+  };
+  const kept = () => desk.sandbox.records('asset').map((one) => one['asset_notes']);
+
+  it.each([
+    [
+      'that only repeats what was sent, while a value is dropped',
+      {
+        answered: (method: string, answer: string, body: string) => (method === 'PUT' ? echoOf(answer, body) : answer),
+      },
+      ['PUT /asset drop_field=asset_notes'],
+      null,
+    ],
+    [
+      'of a record in which a value that the row does not set is another one',
+      { sent: (method: string, body: string) => (method === 'PUT' ? body.replace('a & b', 'a &amp; b') : body) },
+      [],
+      'a &amp; b',
+    ],
+  ] as const)('%s: the run stops after the first update', async (_, between, faults, left) => {
+    const file = await begin('a & b');
+    desk.sandbox.setFaults([...faults]);
+    const service = await hangBetween(desk.sandbox.url, between);
+    try {
+      const { summary, commits } = await desk.import(file, UPDATE, { env: { ROWFERRY_API_URL: service.url } });
+      expect(summary).toMatchObject({ status: 'failed', rows: { updated: 1, not_attempted: 4 } });
+      expect(summary.reason).toContain('did not keep asset_notes');
+      expect([commits, kept()]).toEqual([1, [left, ...Array(4).fill('a & b')]]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('that names another record tells no id: it is looked up', async () => {
+    desk = await openDesk({ responses: 'full' });
+    desk.sandbox.insert('asset', [{ name: 'stranger', serial_number: 'OLD' }]);
+    const service = await hangBetween(desk.sandbox.url, {
+      answered: (method, answer) => (method === 'POST' ? answer.replace(/"id":\d+/, '"id":1') : answer),
+    });
+    try {
+      const file = await desk.file('a.csv', csv(rowsOf(6)));
+      const { results } = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: service.url } });
+      const ids = desk.sandbox.records('asset').map(({ id, serial_number: serial }) => [serial, String(id)]);
+      const told = results.slice(1).map(({ key, id }) => [key, id]);
+      expect(ids).toEqual(expect.arrayContaining(told));
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+function echoOf(answer: string, body: string): string {
+  const { id } = JSON.parse(answer) as { id: number };
+  return JSON.stringify({ ...JSON.parse(body), id });
+}

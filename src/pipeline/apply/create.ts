@@ -1,8 +1,10 @@
 import { RunError } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
+import { isEmpty } from '../../model/value.js';
+import { readFields } from '../../resources/read.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, WriteAnswer } from '../../service/port.js';
-import { compareWithStored } from './compare.js';
+import { compareWithStored, equalsStored, isNormalisedForm } from './compare.js';
 import { type Create, type DraftOutcome, hasUniqueField, RowWrite } from './write.js';
 
 /**
@@ -143,7 +145,7 @@ export class CreateRow extends RowWrite<Create> {
       case 'done': {
         const { fields } = this.change;
         this.run.lastCreated = { fields, at: this.run.options.elapsed() };
-        const { id, record } = answer;
+        const { id, record } = this.isOwn(answer) ? answer : {};
         if (!record) return this.created(id, []);
         return this.unstoredWarnings(id, record).then((issues) => this.created(id, issues));
       }
@@ -152,6 +154,22 @@ export class CreateRow extends RowWrite<Create> {
       case 'unsent':
         return this.unsent(answer.reason);
     }
+  }
+
+  /** Whether an answer tells of the record that was created: not of another row's, of one that was there, or of another key. */
+  private isOwn({ id, record }: Extract<WriteAnswer, { kind: 'done' }>): boolean {
+    if (id === undefined) return true;
+    const { createdIds, options } = this.run;
+    const { spec, job, lexicon, snapshot, specOf } = options.plan;
+    if (createdIds.has(id) || snapshot.hasId(id)) return false;
+    const { fields } = this.change;
+    const shown = record ? readFields(spec, job.match.key, record, lexicon).fields : {};
+    const isOther = job.match.key.some((field) => {
+      const [wanted, got] = [fields[field], shown[field]];
+      return !isEmpty(got) && !equalsStored(wanted, got) && !isNormalisedForm(wanted, got, specOf(field)?.type);
+    });
+    if (!isOther) createdIds.set(id, true);
+    return !isOther;
   }
 
   private created(id: number | undefined, issues: readonly Issue[]): DraftOutcome {

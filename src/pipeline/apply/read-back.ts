@@ -38,10 +38,10 @@ type Wait = (milliseconds: number) => Promise<void>;
 
 /** How a record that was read back differs from what was sent. */
 interface Differences {
-  /** Sent, and gone; carried over, and cut. */
+  /** Sent, and gone; carried over, and another one now. */
   readonly dropped: readonly string[];
-  /** What is left of those that were cut, by field. */
-  readonly cut: ReadonlyMap<string, Value>;
+  /** What the record holds in place of the latter, by field. */
+  readonly altered: ReadonlyMap<string, Value>;
   /** Still as before the update, and no other form of what was sent. */
   readonly stale: readonly string[];
   /** Whether something that the update changes is seen to have changed. */
@@ -114,16 +114,17 @@ export class ReadBack {
   }
 
   /**
-   * Compares the record with what was sent: the first updates of a run by reading them back, others where the answer holds
-   * the record, which is read where the answer lacks something, unless a reading showed that answers do not tell. A value
-   * that was sent and is gone stops the run, and so does one that was carried over and is cut, and an update of which
-   * nothing took effect throughout the settle window; a value stored in another form is a warning with both.
+   * Compares the record with what was sent: the first updates of a run by reading them back, since an answer may be no more
+   * than an echo; others where the answer holds the record, which is read where the answer lacks something, unless a reading
+   * showed that answers do not tell. A value that was sent and is gone stops the run, and so does one that was carried over and
+   * is another now, and an update of which nothing took effect throughout the settle window; a value of the row that is stored in
+   * another form is a warning with both.
    */
   async verify(id: number, merge: Merge, answered: Json | undefined, first: boolean, wait: Wait): Promise<Verified> {
-    let seen: Differences = { dropped: [], cut: new Map(), stale: [], applied: false, unclear: false, issues: [] };
+    let seen: Differences = { dropped: [], altered: new Map(), stale: [], applied: false, unclear: false, issues: [] };
     if (answered && typeof answered['id'] === 'number') {
       seen = this.compare(answered, merge);
-      if (isIntact(seen) && (seen.applied || !seen.unclear)) return { issues: seen.issues };
+      if (!first && isIntact(seen) && (seen.applied || !seen.unclear)) return { issues: seen.issues };
     }
     const inDoubt = seen.dropped.length > 0 && !this.answersUnreliable;
     if (first) return this.reread(id, merge, seen, wait);
@@ -185,7 +186,7 @@ export class ReadBack {
     );
     const old = new Map(changesOf(merge.diff).map((one) => [one.field, one.old]));
     const dropped: string[] = [];
-    const cut = new Map<string, Value>();
+    const altered = new Map<string, Value>();
     const stale: string[] = [];
     const issues: Issue[] = [];
     let applied = false;
@@ -202,9 +203,10 @@ export class ReadBack {
       }
       const asBefore = changed && sameValue(old.get(field), got);
       const normalised = isNormalisedForm(wanted, got, plan.specOf(field)?.type);
-      if (normalised && !changed && got !== undefined && isTruncated(wanted, got)) {
+      const isDamaged = !changed && !isEmpty(wanted) && got !== undefined && !isEmpty(got);
+      if (isDamaged && (!normalised || isTruncated(wanted, got))) {
         dropped.push(field);
-        cut.set(field, got);
+        altered.set(field, got);
       } else if (asBefore && !normalised) stale.push(field);
       else if (isEmpty(got) && !normalised) dropped.push(field);
       else {
@@ -221,7 +223,7 @@ export class ReadBack {
         else issues.push(keptOldWarning(field, wanted, got));
       }
     }
-    return { dropped, cut, stale, applied, unclear, issues };
+    return { dropped, altered, stale, applied, unclear, issues };
   }
 }
 
@@ -234,27 +236,27 @@ function isWithoutEffect({ stale, applied, unclear }: Differences): boolean {
 }
 
 /** The fields that are gone: what was sent, and what is left. An undo goes by it. */
-function lostValues({ dropped, cut }: Differences, merge: Merge): FieldDiff[] {
+function lostValues({ dropped, altered }: Differences, merge: Merge): FieldDiff[] {
   return dropped.map((field) => {
-    return { field, old: merge.target[field] ?? null, new: cut.get(field) ?? null, kind: 'at_risk' };
+    return { field, old: merge.target[field] ?? null, new: altered.get(field) ?? null, kind: 'at_risk' };
   });
 }
 
-/** The field, and what the service left of it. */
-function storedPart(field: string, { cut }: Differences): string {
-  const kept = cut.get(field);
-  return kept === undefined ? field : `${field} (only "${valueText(kept)}" of it)`;
+/** The field, and what the service made of it. */
+function storedPart(field: string, { altered }: Differences): string {
+  const kept = altered.get(field);
+  return kept === undefined ? field : `${field} (it holds "${valueText(kept)}" now)`;
 }
 
-/** One warning for what is gone altogether, and one for each value that was cut. */
-function lossWarnings({ dropped, cut }: Differences, merge: Merge): Issue[] {
-  const whole = dropped.filter((field) => !cut.has(field));
+/** One warning for what is gone altogether, and one for each value that is another now. */
+function lossWarnings({ dropped, altered }: Differences, merge: Merge): Issue[] {
+  const whole = dropped.filter((field) => !altered.has(field));
   const text = `Read back after the update, the record no longer holds ${whole.join(', ')}.`;
   return [
     ...(whole.length > 0 ? [warning('would_lose_value', text, { field: whole[0] ?? '' })] : []),
-    ...[...cut].map(([field, kept]) => {
+    ...[...altered].map(([field, kept]) => {
       const was = valueText(merge.target[field]);
-      const message = `Read back after the update, the record no longer holds the whole of ${field}: "${was}" was carried over, and the service kept "${valueText(kept)}".`;
+      const message = `Read back after the update, the record no longer holds ${field} as it was: "${was}" was carried over, and the service kept "${valueText(kept)}".`;
       return warning('would_lose_value', message, { field, value: was });
     }),
   ];

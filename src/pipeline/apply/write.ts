@@ -1,3 +1,4 @@
+import { createChoiceMap } from '../../compact/dense-map.js';
 import type { Change, FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
@@ -128,6 +129,8 @@ export class WriteRun {
   durableCreates = 0;
   /** The record that was created last, with a clear answer. */
   lastCreated: { readonly fields: Fields; readonly at: number } | undefined;
+  /** Ids that answers to creates told. */
+  readonly createdIds = createChoiceMap<true>([true]);
   /** Whether the answers to creates show the records as they are then. Asked once, of the first that lacks something. */
   answersComplete: Promise<boolean | undefined> | undefined;
   answerChecks = 0;

@@ -45,14 +45,16 @@ export function classify(request: 'read' | 'write', exchange: Exchange): Verdict
   if (status === 429) return { kind: 'again', why: 'throttled', reason: 'the service asks for a slower pace (429)' };
   if (status === 407) return { kind: 'stop', why: 'proxy' };
   if (status === 403) return { kind: 'stop', why: 'forbidden' };
-  if (status >= 300 && status < 400) return { kind: 'stop', why: 'redirect' };
+  // "Not modified" leads nowhere, and of a write says nothing.
+  const isUnclear = request === 'write' && status === 304;
+  if (status >= 300 && status < 400 && !isUnclear) return { kind: 'stop', why: 'redirect' };
   if (request === 'write') {
     // Said by a gateway that had passed the request on: after 408 and 504 it may still be under way behind it.
     if (status === 408 || status === 502 || status === 504) {
       const reason = `the service answered with status ${status}`;
       return { kind: 'open', answered: false, reason, ...(status === 502 ? {} : { pending: true }) };
     }
-    if (status === 425 || status >= 500 || status < 200) {
+    if (isUnclear || status === 425 || status >= 500 || status < 200) {
       return { kind: 'open', answered: true, reason: `the service answered with status ${status}` };
     }
     return { kind: 'refused', status };
