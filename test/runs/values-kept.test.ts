@@ -245,6 +245,26 @@ describe('an answer is no proof (29)', () => {
     }
   });
 
+  it('amounts of the row that the service rounds are warned of, and do not stop it, however often it comes', async () => {
+    desk = await openDesk({ responses: 'full' });
+    const round = (method: string, body: string) =>
+      method === 'GET'
+        ? body
+        : body.replace(/"original_cost":(\d+)\.5\b/, (_, whole) => `"original_cost":${Number(whole) + 1}`);
+    const service = await hangBetween(desk.sandbox.url, { sent: round });
+    try {
+      const job = { ...CREATE, columns: { Serial: 'serial_number', Name: 'name', Cost: 'original_cost' } };
+      const rows = [1, 2, 3].map((n) => [`R-${n}`, 'n', `${n}.5`]);
+      const file = await desk.file('a.csv', csv([['Serial', 'Name', 'Cost'], ...rows]));
+      for (const outcome of ['created', 'updated', 'updated']) {
+        const { results } = await desk.import(file, job, { env: { ROWFERRY_API_URL: service.url } });
+        expect(codes(results)).toEqual(Array(3).fill(`${outcome} value_normalised`));
+      }
+    } finally {
+      await service.close();
+    }
+  });
+
   it('that names another record tells no id: it is looked up', async () => {
     desk = await openDesk({ responses: 'full' });
     desk.sandbox.insert('asset', [{ name: 'stranger', serial_number: 'OLD' }]);

@@ -38,11 +38,21 @@ function folded(text: string): string {
   return normaliseName(text).normalize('NFKD').toLowerCase().toUpperCase();
 }
 
+/** Whether an amount came back with fewer decimals: of what the row sets that is a form of it, of what it leaves alone a loss. */
+export function isRounded(sent: Value | undefined, got: Value | undefined): boolean {
+  if (!(sent instanceof Decimal) || !(got instanceof Decimal || typeof got === 'number')) return false;
+  const places = decimalsOf(got);
+  const unit = places === 0 ? '1' : `0.${'1'.padStart(places, '0')}`;
+  return places < decimalsOf(sent) && isNear(sent, got, Decimal.of(unit));
+}
+
+const decimalsOf = (amount: Decimal | number): number => String(amount).split('.')[1]?.length ?? 0;
+
 const HUNDREDTH = Decimal.of('0.01');
 
-function isNear(a: Decimal, b: Decimal | number): boolean {
+function isNear(a: Decimal, b: Decimal | number, within = HUNDREDTH): boolean {
   const difference = a.plus(negated(Decimal.of(String(b))));
-  return (difference.negative ? negated(difference) : difference).compare(HUNDREDTH) < 0;
+  return (difference.negative ? negated(difference) : difference).compare(within) < 0;
 }
 
 function negated(value: Decimal): Decimal {

@@ -5,7 +5,7 @@ import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js'
 import { fieldReaders, readRecord } from '../../resources/read.js';
 import type { Json } from '../../service/port.js';
 import { changesOf, isWriteOnly, type Merge, templateOf } from '../plan/merge.js';
-import { isNormalisedForm, isTruncated, normalisedWarning, REWRITTEN_NOTE } from './compare.js';
+import { isNormalisedForm, isRounded, isTruncated, normalisedWarning, REWRITTEN_NOTE } from './compare.js';
 import { Halted, type Update, type WriteRun } from './write.js';
 
 /**
@@ -202,7 +202,7 @@ export class ReadBack {
         continue;
       }
       const asBefore = changed && sameValue(old.get(field), got);
-      const normalised = isNormalisedForm(wanted, got, plan.specOf(field)?.type);
+      const normalised = isNormalisedForm(wanted, got, plan.specOf(field)?.type) || (changed && isRounded(wanted, got));
       const isDamaged = !changed && !isEmpty(wanted) && got !== undefined && !isEmpty(got);
       if (isDamaged && (!normalised || isTruncated(wanted, got))) {
         dropped.push(field);
