@@ -11,7 +11,7 @@ const MAX_PENDING = 1_000;
 /**
  * What runs learn about records that cannot be listed or are not shown in full: names, what we wrote last in each record and reads
  * do not show, and the same before its id is known. All names are in memory, as are the records without ids; those with one are
- * looked up. What another process learns meanwhile is seen at the next opening. Entries wait until they are flushed, so that many
+ * looked up. What another process learns meanwhile is seen once it is refreshed. Entries wait until they are flushed, so that many
  * share one write to the disk.
  *
  * `service`: `serviceName` of the service and company. Throws a `RunError` where the home cannot be written.
@@ -87,16 +87,28 @@ export function openKnownIds(home: string, service: string): KnownIds {
     return selectFields.get(service, resource, String(id))?.['fields'] as string | undefined;
   }
 
-  const all = 'from name where service = ? order by number';
-  for (const { kind, id, name } of database.prepare(`select kind, id, name ${all}`).all(service)) {
-    learn(kind as KnownKind, Number(id), JSON.parse(String(name)) as string);
-  }
-  learned = [];
+  const selectNames = database.prepare('select kind, id, name from name where service = ? order by number');
   const selectWithoutId = database.prepare(
     `select resource, record, fields from written where service = ? and record >= '"' and record < '#'`,
   );
-  for (const { resource, record, fields } of selectWithoutId.all(service))
-    withoutId.set(`${resource}/${record}`, String(fields));
+  /** Another one once somebody else has written. */
+  const selectVersion = database.prepare('pragma data_version');
+  let version: unknown;
+
+  function refresh(): void {
+    const now = selectVersion.get()?.['data_version'];
+    if (now === version) return;
+    version = now;
+    save();
+    for (const { kind, id, name } of selectNames.all(service))
+      learn(kind as KnownKind, Number(id), JSON.parse(String(name)) as string);
+    learned = [];
+    withoutId.clear();
+    for (const { resource, record, fields } of selectWithoutId.all(service))
+      withoutId.set(`${resource}/${record}`, String(fields));
+  }
+
+  refresh();
 
   return {
     ids: (kind, name) => byName.get(kind)?.get(normaliseKey(name))?.ids ?? [],
@@ -118,6 +130,7 @@ export function openKnownIds(home: string, service: string): KnownIds {
       else withoutId.set(key, text);
       put(resource, JSON.stringify(identity), text);
     },
+    refresh,
     async flush() {
       save();
       reached('known-durable');

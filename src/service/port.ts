@@ -148,6 +148,8 @@ export interface KnownIds {
   lastWrittenAs(resource: ResourceName, identity: string): Json | undefined;
   /** Undefined forgets it: the record has its id now, or was never made. */
   rememberAs(resource: ResourceName, identity: string, fields: Json | undefined): void;
+  /** Takes in what others have learned since it was opened. */
+  refresh(): void;
   /** Makes everything learned durable. */
   flush(): Promise<void>;
   close(): Promise<void>;

@@ -240,8 +240,7 @@ describe('customers and the rules of the job', () => {
     const runs = await Promise.all([desk.import(one, JOB), desk.import(two, JOB)]);
     const outcomes = runs.flatMap((run) => run.results.map((row) => `${row['key']} ${row['outcome']}`)).sort();
     expect(outcomes.slice(0, 2)).toEqual(['Only one created', 'Only two created']);
-    expect(outcomes[2]).toBe('Shared created');
-    expect(['Shared rejected', 'Shared unchanged']).toContain(outcomes[3]);
+    expect(outcomes.slice(2)).toEqual(['Shared created', 'Shared unchanged']);
     const names = [...stored(desk.sandbox, 'customer').values()].map((record) => record['name']);
     expect(names.sort()).toEqual(['Only one', 'Only two', 'Shared']);
     for (const file of [one, two]) {

@@ -26,6 +26,21 @@ describe('two imports at the same time on one home', () => {
     ).toHaveLength(2);
   });
 
+  it('create every customer once, although customers cannot be looked up: the second knows what the first has created', async () => {
+    desk = await openDesk({ latencyMs: 20 });
+    const names = Array.from({ length: 40 }, (_, i) => [`Customer ${i}`]);
+    const file = await desk.file('two.csv', csv([['Name'], ...names]));
+    const job = { kind: 'import', resource: 'customer', match: { key: 'name' }, columns: { Name: 'name' } };
+    const runs = await Promise.all([desk.import(file, job), desk.import(file, job)]);
+    expect(runs.flatMap(({ notices }) => notices).filter((text) => text.includes('Another run'))).toHaveLength(1);
+    const counts = runs.map(({ summary: { rows } }) => [rows.created, rows.unchanged]);
+    expect(counts.sort()).toEqual([
+      [0, 40],
+      [40, 0],
+    ]);
+    expect(desk.sandbox.requests.writes).toBe(40);
+  });
+
   it('do not wait for one another in a rehearsal', async () => {
     desk = await openDesk();
     const file = await desk.file('two.csv', sheet(20));

@@ -180,6 +180,26 @@ test('what one process learns after another has renamed the record stands', asyn
   await again.close();
 });
 
+test('what others learn is known once it is refreshed, and what was learned here stays', async () => {
+  const folder = await home();
+  const known = openKnownIds(folder, 'a');
+  const other = openKnownIds(folder, 'a');
+  known.learn('customer', 1, 'One');
+  other.learn('customer', 2, 'Two');
+  other.rememberAs('customer', 'name=x', { name: 'x' });
+  await other.flush();
+  expect([known.ids('customer', 'Two'), known.lastWrittenAs('customer', 'name=x')]).toEqual([[], undefined]);
+  known.refresh();
+  expect([known.ids('customer', 'Two'), known.lastWrittenAs('customer', 'name=x')]).toEqual([[2], { name: 'x' }]);
+  other.learn('customer', 2, 'Renamed');
+  other.rememberAs('customer', 'name=x', undefined);
+  await other.close();
+  known.refresh();
+  expect([...known.names('customer')]).toEqual(['One', 'Renamed']);
+  expect(known.lastWrittenAs('customer', 'name=x')).toBeUndefined();
+  await known.close();
+});
+
 test('each service knows its own', async () => {
   const folder = await home();
   const known = openKnownIds(folder, 'a');

@@ -83,6 +83,8 @@ export async function takeWriteLock(run: Run, connection: Connection): Promise<v
   } finally {
     stopWaiting();
   }
+  // Customers that others created before it had its turn are known from there alone.
+  connection.known.refresh();
   run.progress('looking up', 0);
 }
 
