@@ -42,7 +42,8 @@ export const ISSUE_CODES = {
   changed_meanwhile: 'Somebody else changed the record after the row was planned.',
   service_rejected: 'The service refused the record.',
   service_unreachable: 'The service could not be reached; the row was not written.',
-  list_incomplete: 'The service counts more records than it shows, so it cannot be told whether the record exists.',
+  list_incomplete:
+    'The service has records that it does not show, or not yet, so it cannot be told whether the record exists.',
   outcome_unknown: 'The row was sent, and whether it took effect could not be established.',
   ragged_row: 'The row has more or fewer cells than the heading.',
   stray_quote: 'A quotation mark stands where none may stand; the row cannot be split into cells with certainty.',

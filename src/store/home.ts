@@ -5,8 +5,8 @@ import { type Database, openDatabase } from './sqlite.js';
 /**
  * What runs leave to later ones, for all jobs, services and companies of a data folder. Each part has one owner: `name`,
  * `written` and `behaviour` src/service/known-ids.ts, `night` and `absence` src/runs/reconcile/nights.ts, `appended`
- * src/runs/rows/append-guard.ts, `last_run` src/runs/run/list.ts. `service` is `serviceName` in the former, the address in the latter. `identity` and `ticket`
- * src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts, `api_order` src/api/runs/orders.ts. Texts of people are kept as
+ * src/runs/rows/append-guard.ts, `creator` src/runs/rows/just-created.ts, `last_run` src/runs/run/list.ts. `service` is the address where the
+ * company stands beside it, else `serviceName`. `identity` and `ticket` src/worker/jobs/home.ts, `sign_in_link` and `console` src/api/access/links.ts, `api_order` src/api/runs/orders.ts. Texts of people are kept as
  * JSON: SQLite ends a plain one at a NUL, and knows no half of a surrogate pair.
  */
 const SCHEMA = `
@@ -35,6 +35,9 @@ const SCHEMA = `
     job text not null, company integer not null, service text not null, sha256 text not null, run text not null,
     primary key (job, company, service, sha256)
   ) strict, without rowid;
+  create table creator (
+    service text not null, resource text not null, run text not null, ended real not null, primary key (service, resource, run)
+  ) strict, without rowid;
   create table identity (id text not null) strict;
   create table sign_in_link (sha256 text primary key, until integer not null) strict, without rowid;
   create table console (
@@ -54,7 +57,7 @@ export function openHome(home: string): Database {
   return openDatabase(homeFile(home), {
     label: 'The memory of earlier runs',
     schema: SCHEMA,
-    version: 5,
+    version: 6,
     remedy:
       'Restore the file from a backup, or use the version of rowferry that wrote it. Without it, fields that reads never show ' +
       'and the nights of jobs are not known.',

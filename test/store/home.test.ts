@@ -90,7 +90,7 @@ it('is refused with a sentence where it is of another version, or no database', 
   openDatabase(path, { label: '', schema: 'create table a (b)', version: 7, remedy: '' }).close();
   expect(homeExists(home)).toBe(true);
   expect(() => openHome(home)).toThrow(
-    /^The memory of earlier runs .*home\.db has format 7; this version of rowferry reads format 5\. Restore the file/,
+    /^The memory of earlier runs .*home\.db has format 7; this version of rowferry reads format 6\. Restore the file/,
   );
   await writeFile(path, 'no database '.repeat(1_000));
   expect(() => openHome(home)).toThrow(/^The memory of earlier runs .*home\.db is damaged\. Restore the file/);

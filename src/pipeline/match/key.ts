@@ -68,6 +68,11 @@ export function keyParts(key: string, fields: number): readonly string[] | undef
   return parts.length === fields ? parts : undefined;
 }
 
+/** The key of a text that people read; undefined where it cannot be told. */
+export function keyOfText(text: string, fields: number): string | undefined {
+  return keyParts(text, fields)?.join(JOIN);
+}
+
 /** The same for all keys that look the same on the screen. */
 export function lookalikeKey(key: string): string {
   return key.includes(JOIN) ? key.split(JOIN).map(lookalikeForm).join(JOIN) : lookalikeForm(key);

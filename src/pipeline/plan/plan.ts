@@ -40,6 +40,8 @@ export interface PlanOptions extends MergeOptions {
   readonly lookalikes?: Lookalikes;
   /** Records that the service counts and does not show, where it does not guard the keys of new ones itself. */
   readonly unshown?: number;
+  /** Keys of records that another run has just created, and that cannot be read yet. */
+  readonly unread?: ReadonlySet<string>;
   /** Subcategories of a category; undefined where they are not known. */
   readonly subcategories?: (category: number) => readonly string[] | undefined;
   /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
@@ -144,6 +146,10 @@ class RowPlan {
     }
     if (this.options.unshown) {
       const text = `The service counts ${countText(this.options.unshown, 'record')} more than it shows, and shows none with the key "${key}": one that it hides may have it, and would be there twice. Nothing was sent. Ask whoever runs the service, then take the row up again.`;
+      return this.refuse('failed', 'list_incomplete', text);
+    }
+    if (this.options.unread?.has(row.key)) {
+      const text = `Another run has just created the ${spec.name} with the key "${key}", and the service does not show it yet: it would be there twice. Nothing was sent. Take the row up again in a minute.`;
       return this.refuse('failed', 'list_incomplete', text);
     }
     return this.create();

@@ -12,6 +12,7 @@ import { HOME } from '../run/layout.js';
 import { isLocked, LockedError, takeLock } from '../run/lock.js';
 import { openConnection, type ReadConnection } from '../run/open-service.js';
 import type { RowsKind, Run } from '../run/run.js';
+import { noteCreator, recentCreators } from './just-created.js';
 
 /** The service of a run of rows, and what is known of it. */
 export interface Connection extends ReadConnection {
@@ -76,6 +77,11 @@ const POLL_MS = 200;
  * same time would both find nothing and both create it. The second waits. Rehearsals write nothing and do not wait.
  */
 export async function takeWriteLock(run: Run, connection: Connection): Promise<void> {
+  await waitForTurn(run, connection);
+  run.creators = recentCreators(run, connection.spec.name);
+}
+
+async function waitForTurn(run: Run, connection: Connection): Promise<void> {
   if (run.request.dryRun) return;
   const stopWaiting = run.clock.after(POLL_MS, () => run.progress('waiting for its turn', run.rows));
   try {
@@ -107,6 +113,7 @@ async function lockThisMachine(run: Run, connection: Connection): Promise<void> 
       // Who is interrupted while it waits leaves the waiting to the next.
       let isOver = false;
       run.closers.push(() => release(run.open.abandoned || !isOver ? 'abandon' : undefined));
+      run.closers.push(async () => noteCreator(run, spec.name));
       // Its own open requests are given their time where they are looked for.
       isOver =
         (run.past.begun && abandonedBy === run.folder.run) || (await waitForAbandoned(abandonedAt, run, connection));

@@ -18,6 +18,7 @@ import { reached } from '../../trace/milestones.js';
 import { learnNames, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import { remainingWindow } from './connection.js';
+import { findJustCreated } from './just-created.js';
 import type { Resolved } from './stage.js';
 
 export interface Matched extends Resolved {
@@ -81,6 +82,7 @@ export async function beginMatching(run: Run, resolved: Resolved) {
   run.progress('looking up', run.rows);
   /** Once all is found. */
   const conclude = async (): Promise<Matched> => {
+    const unread = await findJustCreated(run, resolved.keys, match);
     // Records that hold custom fields can be written whole only where the ids of these fields are known.
     await loadCustomFields({ templates, forms }, lexicon);
     const habits = survey.conclude(lexicon);
@@ -92,7 +94,12 @@ export async function beginMatching(run: Run, resolved: Resolved) {
         if (isLookalike(normaliseKey(name), resolved.keys))
           for (const id of known.ids('customer', name)) noteLookalike(lookalikes, normaliseKey(name), id);
     }
-    return { ...resolved, snapshot, match, options: { ...planOptions(run, resolved, snapshot), lookalikes, unshown } };
+    return {
+      ...resolved,
+      snapshot,
+      match,
+      options: { ...planOptions(run, resolved, snapshot), lookalikes, unshown, unread },
+    };
   };
   return { match, snapshot, conclude };
 }

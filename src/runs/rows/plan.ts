@@ -234,7 +234,8 @@ async function resolveOpenCreate(row: ResolvedRow, matched: Matched): Promise<Ch
   const ids = snapshot.ids(row.key);
   const found = ids.length === 1 && ids[0] !== undefined ? await snapshot.get(ids[0]) : undefined;
   const id = ids[0];
-  if (id === undefined && options.unshown) return unknownCreate(row, 'what the service counts and does not show');
+  if (id === undefined && (options.unshown || options.unread?.has(row.key)))
+    return unknownCreate(row, 'what the service does not show');
   if (found === undefined || id === undefined) return undefined;
   const { differing: differs, normalised } = compareWithStored(fields, found.record, options);
   if (differs.length > 0) {

@@ -92,6 +92,8 @@ export interface Run extends RunCore<StoredRequest> {
   readonly rights: Right[];
   /** `abandoned`: requests were sent of which nobody knows what became of them, and they are not waited for any more. */
   readonly open: { abandoned: boolean };
+  /** Runs before it that created records which look-ups may not show yet. */
+  creators: readonly string[];
   /** Set once the rows are planned, where they may be written only as planned. */
   planned: Planned | undefined;
   /** How an earlier process of it ended, by the folder where that stood. */
@@ -202,6 +204,7 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
       carrier: undefined,
       rights: [],
       open: { abandoned: false },
+      creators: [],
       planned: undefined,
       ended: [],
     };
