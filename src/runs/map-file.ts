@@ -1,4 +1,4 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat, readFile, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { EDITABLE_MARK } from '../export/editable.js';
 import { writeAtomically } from '../files/atomic-write.js';
@@ -51,11 +51,12 @@ export type MapResult = Awaited<ReturnType<typeof mapFile>>;
 
 /**
  * Suggests a job file for a spreadsheet; there is always one, and `suggestion.next` says what is open. Throws `RunError`: `usage`
- * for an unknown resource and for an output that exists, `failed` for a file that cannot be read.
+ * for an unknown resource, for an output that exists and for one that is the spreadsheet, `failed` for a file that cannot be read.
  */
 export async function mapFile(request: MapRequest) {
   const { file, output, settings } = request;
   const resource = writableResource(request.resource, 'a job can be suggested');
+  if (output !== undefined) await assertNotTheSheet(output, file);
   if (output !== undefined && request.force !== true) await assertNoFile(output);
   const spec = resourceSpec(resource);
   const source = await openBestSheet(file, request.source ?? {}, spec);
@@ -224,6 +225,13 @@ function askService(spec: ResourceSpec, settings: Settings, notes: string[], cha
 
 /** An import has more patience with a service that does not answer. */
 const PATIENCE_MS = 5_000;
+
+/** Also by another name of it: what a job may replace is a job, and the sheet may be the only copy. */
+async function assertNotTheSheet(output: string, file: string): Promise<void> {
+  const [place, sheet] = await Promise.all([output, file].map((path) => realpath(path).catch(() => undefined)));
+  if (place !== undefined && place === sheet)
+    throw new RunError('usage', `${output} is the spreadsheet itself; name the job file to write.`);
+}
 
 async function assertNoFile(output: string): Promise<void> {
   const existing = await lstat(output).catch(() => undefined);

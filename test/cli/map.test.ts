@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -135,4 +135,15 @@ it('shows what headings hold without letting it steer the terminal', async () =>
   const { out, err } = await map('esc.csv', '--resource', 'supplier');
   expect([...`${out}${err}`].filter((char) => char < ' ' && char !== '\n')).toEqual([]);
   expect(checkJobText(out).job).toBeDefined();
+});
+
+it('never replaces the spreadsheet itself, by whatever name', async () => {
+  const sheet = await readFile(join(cwd, 'vendors.csv'), 'utf8');
+  await symlink('vendors.csv', join(cwd, 'link.csv'));
+  for (const output of ['vendors.csv', './vendors.csv', 'link.csv']) {
+    const { code, err } = await map('vendors.csv', '--resource', 'supplier', '-o', output, '--force');
+    expect({ output, code }).toEqual({ output, code: 2 });
+    expect(err).toContain('is the spreadsheet itself; name the job file to write.');
+  }
+  expect(await readFile(join(cwd, 'vendors.csv'), 'utf8')).toBe(sheet);
 });
