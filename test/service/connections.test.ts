@@ -1,7 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Http, openHttp } from '../../src/service/transport/http.js';
+import { SELF_SIGNED } from './certificates.js';
+import { client, json, listen, refusal, serve } from './server.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -92,6 +95,36 @@ test('a proxy of the environment is gone through, except to this machine and whe
   expect(new Set(asked)).toEqual(new Set([`records.invalid:80 Basic ${btoa('ann:secret')}`]));
   asked.length = 0;
   expect(await get(`http://127.0.0.1:${port}`)).toEqual(paths.map((n) => `"127.0.0.1:${port} /${n}"`));
-  expect(await get('http://other.invalid')).toEqual(paths.map(() => 'connect'));
+  expect(await get('http://other.invalid')).toEqual(paths.map(() => 'nobody'));
   expect(asked).toEqual([]);
+});
+
+test('a port that speaks no TLS is said in a sentence, at once', async () => {
+  const { url, seen } = await serve((response) => json(response, 200, { id: 1 }));
+  const service = client(url.replace('http:', 'https:'), { patienceMs: 60_000 });
+  expect(await refusal(service.get('asset', 1))).toMatch(
+    /^RunError: service unreachable: GET https:\S+ cannot succeed: nothing speaks TLS at this port; is it http:\/\/\? \(ERR_SSL_\w+\)\. Check the address/,
+  );
+  expect(seen).toEqual([]);
+});
+
+test('a certificate that is not trusted ends at once what never had an answer, and is waited for by what had one', async () => {
+  const server = createHttpsServer(SELF_SIGNED, (_, response) => {
+    response.setHeader('connection', 'close');
+    json(response, 200, { id: 1 });
+  });
+  const url = `https://127.0.0.1:${await listen(server)}`;
+  try {
+    const said = await refusal(client(url, { patienceMs: 60_000 }).get('asset', 1));
+    expect(said).toContain("cannot succeed: the service's TLS certificate is self-signed; NODE_EXTRA_CA_CERTS names");
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const service = client(url, { patienceMs: 30 });
+    expect(await service.get('asset', 1)).toEqual({ id: 1 });
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', undefined);
+    expect(await refusal(service.get('asset', 1))).toMatch(/did not succeed within .* certificate is self-signed/);
+    expect(service.counts.retries).toBeGreaterThan(0);
+  } finally {
+    vi.unstubAllEnvs();
+    server.close();
+  }
 });

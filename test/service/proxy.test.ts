@@ -115,7 +115,15 @@ test('webhooks go through the proxy, and what it refuses is said without its pas
 
 test('an address that is no proxy is a fault of the settings that names the variable, and not the password', () => {
   const env = { ROWFERRY_API_URL: SERVICE, ROWFERRY_API_TOKEN: 'token' };
-  for (const wrong of ['http://ann:pl%nted@proxy.example', 'ftp://ann:planted@proxy.example', 'http://']) {
+  for (const wrong of [
+    'http://ann:pl%nted@proxy.example',
+    'ftp://ann:planted@proxy.example',
+    'http://',
+    'http://ann:planted@x/@127.0.0.1:1',
+    'http://127.0.0.1:1/path',
+    '127.0.0.1:1?planted',
+    'http://127.0.0.1:1/#planted',
+  ]) {
     let said = '';
     try {
       resolveSettings({ ...env, HTTPS_PROXY: wrong }, {}, '/nowhere');

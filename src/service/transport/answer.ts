@@ -26,11 +26,13 @@ export type Verdict =
       readonly why: 'down' | 'throttled' | 'garbled';
     }
   | { readonly kind: 'open'; readonly answered: boolean; readonly pending?: boolean; readonly reason: string }
-  | { readonly kind: 'stop'; readonly why: 'forbidden' | 'proxy' | 'redirect' | 'refused' | 'too_large' };
+  | { readonly kind: 'stop'; readonly why: 'forbidden' | 'proxy' | 'nobody' | 'redirect' | 'refused' | 'too_large' };
 
 export function classify(request: 'read' | 'write', exchange: Exchange): Verdict {
   if (exchange.kind === 'fault') {
     if (exchange.cause === 'proxy') return { kind: 'stop', why: 'proxy' };
+    // A write is another worker's, whose service was there a moment ago.
+    if (exchange.cause === 'nobody' && request === 'read') return { kind: 'stop', why: 'nobody' };
     if (!exchange.sent) return { kind: 'again', why: 'down', reason: exchange.reason };
     if (request === 'write') {
       const pending = exchange.cause === 'timeout' && exchange.status === undefined;

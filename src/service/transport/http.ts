@@ -36,8 +36,8 @@ export type Exchange =
       readonly kind: 'fault';
       /** False: not one byte of the request has left. */
       readonly sent: boolean;
-      /** `proxy`: it leads nobody there, or not this user; another try would end the same. */
-      readonly cause: 'connect' | 'proxy' | 'timeout' | 'cut' | 'too_large' | 'not_text';
+      /** `proxy`: it leads nobody there, or not this user. `nobody`: no such service is there, and none ever was. Another try would end the same. */
+      readonly cause: 'connect' | 'proxy' | 'nobody' | 'timeout' | 'cut' | 'too_large' | 'not_text';
       /** Of a status line that did arrive. */
       readonly status?: number;
       readonly reason: string;
@@ -61,11 +61,12 @@ export function openHttp(options: HttpOptions) {
   const clock = options.clock ?? systemClock;
   const { connections, proxied } = openConnections(options.origin, options.connections, options.connectMs);
   const active = new Set<ActiveExchange>();
+  const shared = { ...options, proxied, hasAnswered: false };
   let closed = false;
 
   function exchange(owner: object, request: HttpRequest): Promise<Exchange> {
     if (closed) return Promise.reject(new Error(CLOSED));
-    const one = new ActiveExchange(owner, request, options, clock, proxied, active);
+    const one = new ActiveExchange(owner, request, shared, clock, active);
     active.add(one);
     one.dispatch(connections);
     return one.done;
@@ -143,9 +144,8 @@ class ActiveExchange implements Dispatcher.DispatchHandler {
   constructor(
     readonly owner: object,
     private readonly request: HttpRequest,
-    private readonly options: HttpOptions,
+    private readonly options: HttpOptions & { readonly proxied: boolean; hasAnswered: boolean },
     clock: Clock,
-    private readonly proxied: boolean,
     private readonly active: Set<ActiveExchange>,
   ) {
     this.done = new Promise((resolve) => {
@@ -181,6 +181,7 @@ class ActiveExchange implements Dispatcher.DispatchHandler {
   onHeaders(status: number, headers: Buffer[]): boolean {
     this.status = status;
     this.headers = headers;
+    this.options.hasAnswered = true;
     if (Number(headerOf(headers, 'content-length')) > this.options.maxAnswerBytes) this.tooLarge();
     return true;
   }
@@ -210,8 +211,8 @@ class ActiveExchange implements Dispatcher.DispatchHandler {
     else if (this.abort !== undefined) this.fail('cut', describe(error));
     else
       this.fail(
-        'connect',
-        `${describe(error)}${this.proxied ? ', by way of the proxy of the environment (unless NO_PROXY names the host)' : ''}`,
+        !this.options.hasAnswered && isLasting(error) ? 'nobody' : 'connect',
+        `${describe(error)}${this.options.proxied ? ', by way of the proxy of the environment (unless NO_PROXY names the host)' : ''}`,
       );
   }
 
@@ -279,6 +280,8 @@ function decode(encoding: string, bytes: Buffer, maxBytes: number): Buffer | str
 
 const EXTRA_CERTS = 'NODE_EXTRA_CA_CERTS names the file with the certificates of a private authority';
 
+const NO_TLS = 'nothing speaks TLS at this port; is it http://?';
+
 const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'the host name does not exist',
@@ -297,12 +300,25 @@ const ERROR_TEXTS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the service's TLS certificate cannot be verified; ${EXTRA_CERTS}`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `nobody known has issued the service's TLS certificate; ${EXTRA_CERTS}`,
   ERR_TLS_CERT_ALTNAME_INVALID: "the service's TLS certificate is for another host",
+  ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
 };
+
+/** Faults of a wrong address or certificate, which do not pass by waiting, unlike those of a service that is being renewed. */
+function isLasting(error: Error): boolean {
+  const code = codeOf(error) ?? '';
+  return /^ENOTFOUND$|CERT|LEAF_SIGNATURE/.test(code) || ERROR_TEXTS[code] === NO_TLS;
+}
+
+const codeOf = (error: Error): string | undefined =>
+  'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = codeOf(error);
   const words = code === undefined ? undefined : ERROR_TEXTS[code];
   if (words) return `${words} (${code})`;
+  // OpenSSL says it in several lines, with the places in its source.
+  if (code?.startsWith('ERR_SSL_')) return `TLS could not be agreed on (${code})`;
   return code?.startsWith('HPE_') ? `the answer is not HTTP (${code})` : error.message || (code ?? 'unknown fault');
 }

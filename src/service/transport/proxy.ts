@@ -19,13 +19,15 @@ function proxyOf(env: NodeJS.ProcessEnv, ...names: readonly string[]): string | 
 export function proxyFaults(env: NodeJS.ProcessEnv): string[] {
   return PROXY_VARIABLES.filter((name) => env[name]?.trim() && !isProxy(addressOf(env[name].trim()))).map(
     (name) =>
-      `${name} is no address of a proxy, such as http://user:password@proxy.example:3128 (in the password %40 for @, %25 for %, and so on)`,
+      `${name} is no address of a proxy, such as http://user:password@proxy.example:3128 (nothing behind the port; in the password %40 for @, %2F for /, %25 for %, and so on)`,
   );
 }
 
 function isProxy(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !SCHEMES.has(url.protocol) || url.hostname === '') return false;
+  // Such as of a password with / in it: what is behind the host leads nowhere.
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return false;
   return decoded(url.username) !== undefined && decoded(url.password) !== undefined;
 }
 

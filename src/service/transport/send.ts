@@ -308,13 +308,13 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
   function giveUp(call: Call, reason: string, ms: number): Settled {
     const waited = ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
     if (call.kind === 'write') return { kind: 'unsent', reason: `${redact(reason)}; waited ${waited}` };
-    throw new RunError(
-      'failed',
-      `service unreachable: ${call.method} ${address.origin}${call.path} did not succeed within ${waited}: ${redact(reason)}. ` +
-        'Check the address in ROWFERRY_API_URL and that the service is up.',
-      [],
-      { code: 'service_unreachable' },
-    );
+    throw unreachable(call, `did not succeed within ${waited}: ${redact(reason)}`);
+  }
+
+  function unreachable({ method, path }: Call, what: string): RunError {
+    const advice = 'Check the address in ROWFERRY_API_URL and that the service is up.';
+    const text = `service unreachable: ${method} ${address.origin}${path} ${what}. ${advice}`;
+    return new RunError('failed', text, [], { code: 'service_unreachable' });
   }
 
   function garbledError(call: Call, reason: string): RunError {
@@ -338,6 +338,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
   function stopError(call: Call, why: (Verdict & { kind: 'stop' })['why'], exchange: Exchange): RunError {
     const status = exchange.status ?? 0;
     const reason = exchange.kind === 'fault' ? exchange.reason : undefined;
+    if (why === 'nobody') return unreachable(call, `cannot succeed: ${redact(reason ?? '')}`);
     const location = exchange.kind === 'answer' ? exchange.location : undefined;
     const target = location ? `to ${redact(location).slice(0, 300)}` : 'without saying where to';
     const lost = call.kind === 'write' ? ' Following it would lose the body or send it to another place.' : '';
