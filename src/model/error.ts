@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   busy: 'Another process works on the same run or data folder.',
   disk_full: 'There is no space left.',
   token_refused: 'The service refused the token (401).',
+  token_unavailable: 'No token could be had from its file or from the token service.',
   service_rejected: 'The service refused a request that the run cannot do without; `status` is that of its answer.',
   service_unreachable: 'The service did not answer within the patience of the settings.',
   queue_unreachable: 'The queue did not answer.',

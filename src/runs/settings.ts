@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
-import { RunError, systemCodes } from '../model/error.js';
+import { errorText, RunError, systemCodes } from '../model/error.js';
 import { isWebAddress } from '../model/job.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import type { TokenSource } from '../service/transport/token.js';
 import { didYouMean } from './job/shape.js';
+import { readSecretFile } from './secret-file.js';
 import {
   consoleAddress,
   networkWarnings,
@@ -149,9 +150,12 @@ const TABLE = {
   }),
   ROWFERRY_SMTP_URL: optional(
     'Mail server for the `notify.email` of jobs: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte',
-    text.refine((input) => URL.canParse(input) && /^smtps?:$/.test(new URL(input).protocol), {
-      message: 'must be an address such as smtp://user:password@mail.example.com:587',
-    }),
+    text.refine(
+      (input) => URL.canParse(input) && /^smtps?:$/.test(new URL(input).protocol) && new URL(input).hostname !== '',
+      {
+        message: 'must be an address such as smtp://user:password@mail.example.com:587',
+      },
+    ),
     { secret: true },
   ),
   ROWFERRY_MAIL_FROM: optional('Sender of these mails', z.email('must be an e-mail address'), {
@@ -324,7 +328,8 @@ export function resolveSettings(
 ): Settings {
   const faults: string[] = proxyFaults(env);
   const shell = layer(env);
-  const file = layer(envFile === false ? {} : readDotEnv(path.resolve(cwd, envFile)));
+  const dotEnv = envFile === false ? { values: {}, warnings: [] } : readDotEnv(path.resolve(cwd, envFile), env);
+  const file = layer(dotEnv.values);
   const secretFiles = [shell, file].flatMap((stated) => readSecretFiles(stated, cwd, faults));
   const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...FILE_SECRETS.map(fileVariable)];
   for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknownVariable(name, '', known));
@@ -344,11 +349,14 @@ export function resolveSettings(
   const auth = readAuth(stated, cwd, faults);
   const { timeout, patience, settleWindow, lease, ...data } = read(stated, nameOf, faults);
   if (faults.length > 0) throw settingsError(faults);
-  const warnings = networkWarnings({
-    apiUrl: data.apiUrl,
-    tokenUrl: auth?.kind === 'oauth' ? auth.tokenUrl : undefined,
-    queueUrl: data.queueUrl,
-  });
+  const warnings = [
+    ...dotEnv.warnings,
+    ...networkWarnings({
+      apiUrl: data.apiUrl,
+      tokenUrl: auth?.kind === 'oauth' ? auth.tokenUrl : undefined,
+      queueUrl: data.queueUrl,
+    }),
+  ];
   if (data.strict && warnings.length > 0) throw settingsError(warnings.map((one) => `ROWFERRY_STRICT: ${one}`));
   const home = path.resolve(cwd, data.home);
   const inbox = path.resolve(cwd, data.inbox ?? path.join(home, 'inbox'));
@@ -414,7 +422,7 @@ function readAuth(input: Layer, cwd: string, faults: string[]): TokenSource | un
   const [kind] = ways;
   if (kind === undefined) return undefined;
   if (kind === 'token') return { kind, token: value('ROWFERRY_API_TOKEN') };
-  if (kind === 'file') return { kind, path: path.resolve(cwd, value('ROWFERRY_API_TOKEN_FILE')) };
+  if (kind === 'file') return readTokenFile(input, cwd, faults);
   const missing = AUTH.oauth.filter((name) => name !== 'ROWFERRY_OAUTH_SCOPE' && !input.has(name));
   if (missing.length > 0) {
     faults.push(`${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} needed too to sign in by OAuth`);
@@ -428,6 +436,20 @@ function readAuth(input: Layer, cwd: string, faults: string[]): TokenSource | un
     clientSecret: value('ROWFERRY_OAUTH_CLIENT_SECRET'),
     ...(scope !== undefined && { scope }),
   };
+}
+
+/** It is followed while a run works, but for a pipe: that gives nothing a second time, so what it held is the token. */
+function readTokenFile(input: Layer, cwd: string, faults: string[]): TokenSource | undefined {
+  const file = input.get('ROWFERRY_API_TOKEN_FILE') ?? '';
+  const found = secretIn('ROWFERRY_API_TOKEN_FILE', file, cwd, faults);
+  if (!found) return undefined;
+  const token = found.secret.replace(/^bearer\s+/i, '');
+  const { error } = TABLE.ROWFERRY_API_TOKEN.type.safeParse(token);
+  for (const { message } of error?.issues ?? [])
+    faults.push(`ROWFERRY_API_TOKEN_FILE: the token in ${file} ${message}`);
+  if (!found.isPipe) return { kind: 'file', path: path.resolve(cwd, file) };
+  input.set('ROWFERRY_API_TOKEN', token);
+  return { kind: 'token', token };
 }
 
 /** What a command needs that talks to the service. Throws `RunError('usage')` naming the variables that lack. */
@@ -494,25 +516,57 @@ function readSecretFiles(stated: Layer, cwd: string, faults: string[]): string[]
       faults.push(`${name} and ${fileVariable(name)} are set; keep one`);
       continue;
     }
-    try {
-      const secret = readFileSync(path.resolve(cwd, file), 'utf8').trim();
-      if (secret === '') faults.push(`${fileVariable(name)}: the file ${file} is empty`);
-      else stated.set(name, secret);
-    } catch (error) {
-      faults.push(`${fileVariable(name)}: the file ${file} cannot be read (${systemCodes(error)[0] ?? 'unreadable'})`);
-    }
+    const found = secretIn(fileVariable(name), file, cwd, faults);
+    if (found) stated.set(name, found.secret);
   }
   return read;
 }
 
-function readDotEnv(file: string): Record<string, string> {
+function secretIn(variable: string, file: string, cwd: string, faults: string[]) {
   try {
-    return dotenv.parse(readFileSync(file));
+    return readSecretFile(path.resolve(cwd, file));
+  } catch (error) {
+    faults.push(`${variable}: the file ${file} ${errorText(error)}`);
+    return undefined;
+  }
+}
+
+function readDotEnv(file: string, env: NodeJS.ProcessEnv) {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
   } catch (error) {
     const [code = 'unreadable'] = systemCodes(error);
-    if (code === 'ENOENT') return {};
+    if (code === 'ENOENT') return { values: {}, warnings: [] };
     throw new RunError('usage', `${file} cannot be read (${code}).`, [], { cause: error });
   }
+  // What Windows calls Unicode would be read as no variable at all.
+  if (bytes.includes(0)) throw new RunError('usage', `${file} is UTF-16, or no text at all. Save it as UTF-8.`);
+  const values = dotenv.parse(bytes);
+  const name = path.basename(file);
+  const proxies = Object.keys(values).filter((one) => /^(https?|no)_proxy$/i.test(one) && env[one] === undefined);
+  return {
+    values,
+    warnings: [
+      ...strayLines(bytes.toString()).map(
+        (line) => `${name}, line ${line}, is neither NAME=value nor a remark (#); it counts for nothing`,
+      ),
+      ...proxies.map(
+        (one) => `${one} stands in ${name}, where it counts for nothing: it is set in the environment alone`,
+      ),
+    ],
+  };
+}
+
+/** Numbers of the lines that say nothing. Their words are not repeated: they may be part of a secret. */
+function strayLines(text: string): number[] {
+  const inQuotes = /^(\s*(?:export\s+)?[\w.-]+\s*=\s*)(["'`])((?:\\.|(?!\2)[^\\])*)\2(?=[ \t]*(?:#.*)?$)/gm;
+  const shortened = text
+    .replace(/\r\n?/g, '\n')
+    .replace(inQuotes, (_, head: string, _quote, value: string) => head + value.replace(/[^\n]/g, ''))
+    .split('\n');
+  // The lines of a value that goes over several are blank by now.
+  return shortened.flatMap((line, at) => (/^\s*(#|$|(export\s+)?[\w.-]+(\s*=|:\s))/.test(line) ? [] : [at + 1]));
 }
 
 function secretsOf(input: Layer): string[] {

@@ -71,6 +71,24 @@ describe('doctor', () => {
     expect(away.named('token')).toBeUndefined();
   });
 
+  it('tells that no token was to be had from a service that is away', async () => {
+    const settings = await settingsOn();
+    const lost = await look({ ...settings, auth: { kind: 'file', path: join(cwd, 'none') } });
+    expect(lost.named('token')).toMatchObject({ state: 'bad', advice: expect.stringContaining('TOKEN_FILE') });
+    const oauth = {
+      kind: 'oauth',
+      tokenUrl: `${sandbox?.url}/token`,
+      clientId: 'me',
+      clientSecret: 'hunter22',
+    } as const;
+    const refused = await look({ ...settings, auth: oauth });
+    expect(refused.named('token')).toMatchObject({ state: 'bad', advice: expect.stringContaining('ROWFERRY_OAUTH_') });
+    expect([lost, refused].map(({ code, named }) => [code, named('service')])).toEqual([
+      [1, undefined],
+      [1, undefined],
+    ]);
+  });
+
   it('names a company that is archived, and what there is where it does not exist', async () => {
     const settings = await settingsOn();
     const archived = await look({ ...settings, company: 2 });

@@ -163,3 +163,14 @@ test('a token file that is missing is named', async () => {
   );
   expect(text).toContain('"/nowhere/token" cannot be read (ENOENT)');
 });
+
+test('a token service that never was there is not waited for', async () => {
+  const token = { kind: 'oauth', clientId: 'ferry', clientSecret: 'very-secret' } as const;
+  const api = await serve((response) => json(response, 200, { id: 1 }));
+  const tokenUrl = api.url.replace('http:', 'https:');
+  const asked = client(api.url, { token: { ...token, tokenUrl }, patienceMs: 60_000 }).get('asset', 1);
+  await expect(asked).rejects.toMatchObject({
+    code: 'token_unavailable',
+    message: expect.stringContaining('cannot be reached: nothing speaks TLS at this port'),
+  });
+});

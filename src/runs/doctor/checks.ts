@@ -137,6 +137,12 @@ function checkSettings(settings: Settings): Check[] {
 
 const SIGN_IN = { token: 'ROWFERRY_API_TOKEN', file: 'a token file', oauth: 'OAuth client credentials' } as const;
 
+const TOKEN_ADVICE = {
+  token: 'check ROWFERRY_API_TOKEN',
+  file: 'check the file of ROWFERRY_API_TOKEN_FILE; the service was not asked',
+  oauth: 'check the ROWFERRY_OAUTH_… variables and that the token service is up; the service itself was not asked',
+} as const;
+
 /** How long a check waits for the service; an import has more patience. */
 const PATIENCE_MS = 5_000;
 
@@ -152,6 +158,8 @@ async function checkService(settings: Settings, signal?: AbortSignal): Promise<C
       const found = runErrorText(error);
       if (error instanceof RunError && (error.status === 401 || error.status === 403))
         return [serviceOk, { name: 'token', state: 'bad', found, advice: 'check the token and its rights' }];
+      if (error instanceof RunError && error.code === 'token_unavailable')
+        return [{ name: 'token', state: 'bad', found, advice: TOKEN_ADVICE[auth.kind] }];
       return [
         { name: 'service', state: 'bad', found, advice: 'check ROWFERRY_API_URL, the network, proxy and firewall' },
       ];

@@ -54,6 +54,7 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
   let renewAt = Number.POSITIVE_INFINITY;
   let fetching: Promise<Token> | undefined;
   let refusedToken: string | undefined;
+  let hadOne = false;
 
   async function fetchToken(): Promise<Token> {
     const fetched: Fetched =
@@ -61,9 +62,11 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
         ? { token: source.token }
         : source.kind === 'file'
           ? { token: await readTokenFile(source.path, refusedToken, clock, signal) }
-          : await askForToken(source, times, clock, [...secrets], signal);
+          : await askForToken(source, times, clock, { secrets: [...secrets], isFirst: !hadOne }, signal);
     const token = fetched.token.trim().replace(/^bearer\s+/i, '');
-    if (!/^[\x21-\x7e]+$/.test(token)) throw new RunError('usage', unusable(source, token));
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new RunError('usage', unusable(source, token), [], { code: 'token_unavailable' });
+    hadOne = true;
     secrets.add(token);
     renewAt = fetched.lifeMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + fetched.lifeMs * 0.9;
     cached = { header: `Bearer ${token}` };
@@ -107,7 +110,10 @@ async function readTokenFile(
     } catch (cause) {
       const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown fault';
       const advice = "Check ROWFERRY_API_TOKEN_FILE and the file's permissions.";
-      throw new RunError('failed', `The token file "${path}" cannot be read (${why}). ${advice}`, [], { cause });
+      throw new RunError('failed', `The token file "${path}" cannot be read (${why}). ${advice}`, [], {
+        cause,
+        code: 'token_unavailable',
+      });
     }
     if (attempt > FILE_ATTEMPTS || (text !== '' && text !== refused)) return text;
     if (!(await wait(clock, FILE_WAIT_MS, signal))) return text;
@@ -133,7 +139,7 @@ async function askForToken(
   source: OauthSource,
   times: TokenTimes,
   clock: Clock,
-  secrets: readonly string[],
+  { secrets, isFirst }: { readonly secrets: readonly string[]; readonly isFirst: boolean },
   signal?: AbortSignal,
 ): Promise<Fetched> {
   const url = URL.canParse(source.tokenUrl) ? new URL(source.tokenUrl) : undefined;
@@ -158,7 +164,8 @@ async function askForToken(
         style = 'body';
         continue;
       }
-      if (answered || clock.now() >= until) throw new RunError('failed', tokenFault(source, exchange, secrets));
+      const isNobody = exchange.kind === 'fault' && exchange.cause === 'nobody' && isFirst;
+      if (answered || isNobody || clock.now() >= until) throw noToken(tokenFault(source, exchange, secrets));
       const delay = Math.min(30_000, 500 * 2 ** attempt, Math.max(50, until - clock.now()));
       if (!(await wait(clock, delay, signal)))
         throw new RunError('failed', 'Stopped while waiting for a token.', [], { code: 'interrupted' });
@@ -187,11 +194,13 @@ function basicPair({ clientId, clientSecret }: OauthSource): string {
   return Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
 }
 
+const noToken = (text: string) => new RunError('failed', text, [], { code: 'token_unavailable' });
+
 function readToken(source: OauthSource, text: string): Fetched {
   const json = jsonIn(text);
   const answer = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
   if (typeof answer['access_token'] !== 'string') {
-    throw new RunError('failed', `The token service at ${tokenAddress(source)} answered without an access_token.`);
+    throw noToken(`The token service at ${tokenAddress(source)} answered without an access_token.`);
   }
   const seconds = Number(answer['expires_in']);
   return { token: answer['access_token'], ...(seconds > 0 ? { lifeMs: seconds * 1000 } : {}) };

@@ -332,7 +332,7 @@ const OLD_KEY_MS = 600_000;
  * id and secret rather than the tokens they are exchanged for. A token file has nothing of the kind, and is followed.
  */
 export async function openSigner(secrets: Secrets) {
-  // A token file may come later than the worker. Until then nobody else's signature fits, and no part leaves this process.
+  // A token file may be away in this moment. Until it is back nobody else's signature fits, and no part leaves this process.
   let keys: Key[] = [
     { bytes: deriveKey((await readSecret(secrets)) ?? randomBytes(32)), until: Number.POSITIVE_INFINITY },
   ];

@@ -11,6 +11,8 @@ const at = (...parts: string[]) => join(dir, ...parts);
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'rowferry-roots-'));
+  await mkdir(at('work'));
+  await writeFile(at('work', 'token.txt'), 'token');
   folders = resolveSettings(
     {
       ROWFERRY_HOME: at('work', '.home'),
