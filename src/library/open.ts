@@ -109,7 +109,7 @@ export async function call<T>(
   let secrets: readonly string[] = [];
   try {
     if (signal.aborted) throw new RunInterrupted();
-    assertOptions(options, allowed);
+    assertOptions(options, [...allowed, ...COMMON_OPTIONS], RULES);
     const settings = await settingsOf(options, cwd);
     secrets = secretsOf(settings);
     const redact = redactor(secrets);
@@ -127,12 +127,16 @@ export async function call<T>(
 
 const COMMON_OPTIONS = ['settings', 'env', 'envFile', 'cwd', 'company', 'signal', 'onNotice', 'log'];
 
-type Rule = readonly [fits: (value: unknown) => boolean, words: string];
-const FLAG: Rule = [(value) => typeof value === 'boolean', 'true or false'];
-const TEXT: Rule = [(value) => typeof value === 'string', 'text'];
+export type Rule = readonly [fits: (value: unknown) => boolean, words: string];
+export const FLAG: Rule = [(value) => typeof value === 'boolean', 'true or false'];
+export const TEXT: Rule = [(value) => typeof value === 'string', 'text'];
 /** One that is null is missing, which is said where it is needed. */
 const NEEDED: Rule = [(value) => value === null || typeof value === 'string', 'text'];
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
+export const oneOf = (values: readonly string[]): Rule => [
+  (value) => values.some((one) => one === value),
+  `one of: ${values.join(', ')}`,
+];
+export const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 /** What the options must be whose kind nobody asks for later. */
 const RULES: ReadonlyMap<string, Rule> = new Map([
   ...['dryRun', 'apply', 'force', 'editable', 'retry'].map((name) => [name, FLAG] as const),
@@ -144,17 +148,16 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
 ]);
 
 /** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */
-function assertOptions(options: CallOptions, allowed: readonly string[]): void {
+export function assertOptions(options: object, names: readonly string[], rules: ReadonlyMap<string, Rule>): void {
   if (typeof options !== 'object' || options === null)
     throw new RunError(
       'usage',
-      `The call takes one object with options, such as \`{ ${allowed.slice(0, 2).join(', ')} }\`.`,
+      `The call takes one object with options, such as \`{ ${names.slice(0, 2).join(', ')} }\`.`,
     );
-  const names = [...COMMON_OPTIONS, ...allowed];
   const faults = Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
     if (!names.includes(name)) return `\`${name}\` is no option of this call`;
-    const [fits, words] = RULES.get(name) ?? [];
+    const [fits, words] = rules.get(name) ?? [];
     return fits?.(value) === false ? `\`${name}\` must be ${words}` : [];
   });
   if (faults.length > 0) throw new RunError('usage', 'The call is wrong. Correct what is listed.', faults);
@@ -217,6 +220,7 @@ function redactedLog(log: Log | undefined, redact: (text: string) => string): Lo
  * @throws RunError `file_not_found` where there is none.
  */
 export async function inputFile(file: string, cwd: string): Promise<string> {
+  if (file.trim() === '') throw new RunError('usage', 'The file name is blank; give the path of a spreadsheet.');
   const path = resolve(cwd, file);
   const info = await stat(path).catch(() => undefined);
   if (info?.isDirectory()) throw new RunError('failed', `${file} is a folder; give the path of a spreadsheet.`);

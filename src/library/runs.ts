@@ -179,8 +179,8 @@ export async function enqueue(options: EnqueueOptions): Promise<QueuedRun> {
 
 /** Starts a service to try things on, in this process: it keeps everything in memory, and forgets it when it is closed. */
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { startSandbox } = await import('../sandbox/index.js');
-  return startSandbox(options);
+  const { openCheckedSandbox } = await import('./sandbox.js');
+  return openCheckedSandbox(options);
 }
 
 function requireJob<J>({ job }: { readonly job: J }): J {

@@ -8,10 +8,12 @@ import {
   type ImportJob,
   type ImportOptions,
   importFile,
+  openSandbox,
   type Progress,
   RowferryError,
   reconcileFile,
   resumeRun,
+  type SandboxOptions,
 } from '../../src/library/index.js';
 import { type Desk, openDesk } from '../support/desk.js';
 
@@ -262,5 +264,57 @@ describe('errors', () => {
     expect(desk.sandbox.commits).toHaveLength(0);
     const forced = await importFile({ file, job: { ...JOB, brakes: { max_invalid: '20%' } }, force: true, ...room() });
     expect(forced.summary.rows.created).toBe(5);
+  });
+});
+
+describe('the sandbox of the library', () => {
+  const opened = (options: unknown) => refusal(openSandbox(options as SandboxOptions));
+
+  it.each([
+    [null, 'The call takes one object with options'],
+    [{ prot: 1 }, '`prot` is no option of this call'],
+    [{ port: 'abc' }, '`port` must be a whole number from 0 to 65535'],
+    [{ port: 99_999 }, '`port` must be'],
+    [{ seed: 'nope' }, '`seed` must be one of: demo, empty'],
+    [{ latencyMs: 'abc' }, '`latencyMs` must be'],
+    [{ latencyMs: -5 }, '`latencyMs` must be'],
+    [{ token: 5 }, '`token` must be text, or a list of texts'],
+    [{ faults: 'text' }, '`faults` must be a list of faults'],
+    [{ faults: [{}] }, '`faults` must be a list of faults'],
+    [{ faults: ['POST'] }, 'The fault "POST" cannot be read'],
+    [{ switches: { lagg: 1 } }, '`switches` must be'],
+    [{ responses: 'some' }, '`responses` must be one of: full, bare'],
+    [{ onCommit: 1 }, '`onCommit` must be a function'],
+  ])('refuses %j', async (options, words) => {
+    const error = await opened(options);
+    expect(error).toBeInstanceOf(RowferryError);
+    expect([error?.code, [error?.message, ...(error?.details ?? [])].join(' ')]).toEqual([
+      'usage',
+      expect.stringContaining(words),
+    ]);
+  });
+
+  it('takes everything that is documented, and says that a port is taken', async () => {
+    const sandbox = await openSandbox({
+      ...{ seed: 'demo', token: ['a', 'b'], latencyMs: 0, faults: ['POST /asset nth=3 status=503'] },
+      switches: { responses: 'bare', lag: 5, wraps: true },
+    });
+    try {
+      const taken = await opened({ port: sandbox.port });
+      expect(taken).toBeInstanceOf(RowferryError);
+      expect(taken).toMatchObject({
+        code: 'failed',
+        message: expect.stringContaining(`Port ${sandbox.port} is in use`),
+      });
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  it('a blank file name is said to be one', async () => {
+    expect(await refusal(importFile({ ...(await given(1)), file: ' ' }))).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('The file name is blank'),
+    });
   });
 });

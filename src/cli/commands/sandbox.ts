@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { pickDefined } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
-import { EXIT, errorText, RunError, systemCodes } from '../../model/error.js';
+import { EXIT, errorText, RunError } from '../../model/error.js';
 import { type Cli, print, printErr } from '../io.js';
 import { CliCommand, onInterrupt, wholeNumber } from '../run-command.js';
 
@@ -67,8 +67,6 @@ async function serve(cli: Cli, options: Options): Promise<number> {
         latencyMs: options.latency,
         responses: options.responses,
       }),
-    }).catch((error: unknown) => {
-      throw new RunError('failed', portAdvice(error, options.port), [], { cause: error });
     });
     print(
       cli,
@@ -88,11 +86,4 @@ export ROWFERRY_API_TOKEN=${sandbox.token}
   } finally {
     interruption.release();
   }
-}
-
-function portAdvice(error: unknown, port: number | undefined): string {
-  const [code] = systemCodes(error);
-  if (code === 'EADDRINUSE') return `Port ${port} is in use; choose another one with --port, or leave it out.`;
-  if (code === 'EACCES') return `Port ${port} may not be used by this user; choose one above 1023.`;
-  return `The sandbox could not start: ${errorText(error)}`;
 }
