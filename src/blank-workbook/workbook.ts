@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createAtomically, writeAtomically } from '../files/atomic-write.js';
 import { columnName } from '../files/table/cell-range.js';
 import { createBook, type DataValidation, textCell } from '../files/workbook/book.js';
@@ -38,6 +38,7 @@ export async function writeBlankWorkbook(
 ): Promise<void> {
   const name = SHEET_NAME[spec.name];
   const frozenColumns = columns.filter(({ key, field }, at) => at < 2 && (key || field === 'name')).length;
+  let hasJob = false;
   await writeAtomically(target.workbook, async (write) => {
     const book = await createBook({ write }, [name]);
     for (const { title, values, name: range } of new Set(lists.values())) book.list(title, values, range);
@@ -61,6 +62,11 @@ export async function writeBlankWorkbook(
     await book.end();
     // The job goes into place when the workbook lies ready to follow it.
     await createAtomically(target.job, (other) => writeFile(other, target.jobText, { flag: 'wx' }));
+    hasJob = true;
+  }).catch(async (error: unknown) => {
+    // Without its workbook it would only be in the way of the next one.
+    if (hasJob) await rm(target.job, { force: true });
+    throw error;
   });
 }
 

@@ -1,8 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveSettings } from '../../src/runs/settings.js';
+import { cliPath } from '../support/build.js';
 import { cli } from './fake-io.js';
 
 let cwd: string;
@@ -57,5 +59,29 @@ describe('init', () => {
     await writeFile(join(cwd, '.gitignore'), 'node_modules\n');
     expect((await cli(['init'], { cwd })).out).toContain('.gitignore does not list .env');
     expect(await readFile(join(cwd, '.gitignore'), 'utf8')).toBe('node_modules\n');
+  });
+
+  it.skipIf(process.platform === 'win32')('leaves no half of a file that cannot be written, and says why', async () => {
+    // No file may be longer than 512 bytes.
+    const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, await cliPath(), 'init'];
+    const { status, stderr } = spawnSync('sh', limited, { cwd, encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+    expect(status).toBe(1);
+    expect(stderr).toContain(`${join(cwd, '.env')}: could not be written because the file would be larger than`);
+    expect(await readdir(cwd)).toEqual([]);
+    expect((await cli(['init'], { cwd })).out).toContain('Made in .: .env');
+  });
+
+  it('refuses a blank name', async () => {
+    const { code, err } = await cli(['init', ''], { cwd });
+    expect([code, err]).toEqual([2, expect.stringContaining('The name of the folder is blank')]);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  it('writes commands that can be pasted, also where the package lies in a folder with blanks', async () => {
+    await symlink(process.cwd(), join(cwd, 'a b'));
+    const command = (await cliPath()).replace(process.cwd(), join(cwd, 'a b'));
+    const argv = ['--preserve-symlinks', '--preserve-symlinks-main', command, 'init', 'here'];
+    const { stdout } = spawnSync(process.execPath, argv, { cwd, encoding: 'utf8' });
+    expect(stdout).toMatch(/import "\S+a b\S+assets-demo\.xlsx" --job assets --dry-run/);
   });
 });

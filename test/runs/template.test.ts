@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { blankColumns } from '../../src/blank-workbook/columns.js';
+import { writeBlankWorkbook } from '../../src/blank-workbook/workbook.js';
 import { openSource } from '../../src/files/open.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { CustomTemplate } from '../../src/resources/spec.js';
@@ -359,5 +361,17 @@ describe('a target that will not do', () => {
       kind: 'usage',
       message: expect.stringContaining(words),
     });
+  });
+});
+
+describe('a workbook that cannot be put into place', () => {
+  it('leaves no job behind, which would be in the way of the next one', async () => {
+    const cwd = join(desk.dir, 'in-the-way');
+    const spec = resourceSpec('asset');
+    const place = { workbook: join(cwd, 'a.xlsx'), job: join(cwd, 'a.yaml'), jobText: 'kind: import\n' };
+    await mkdir(join(place.workbook, 'taken'), { recursive: true });
+    const blank = { spec, columns: blankColumns(spec, []), lists: new Map() };
+    await expect(writeBlankWorkbook(blank, place)).rejects.toThrow('a.xlsx: could not be written');
+    expect(await readdir(cwd)).toEqual(['a.xlsx']);
   });
 });

@@ -1,10 +1,10 @@
-import { constants } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { importFile, openSandbox } from '../../library/runs.js';
-import { EXIT, systemCodes } from '../../model/error.js';
-import { HOME, makeFolder, shareLikeFolder } from '../../runs/run/layout.js';
+import { EXIT, RunError } from '../../model/error.js';
+import { shellWord } from '../../model/yaml-text.js';
+import { createAtomically, HOME, makeFolder } from '../../runs/run/layout.js';
 import type { Sandbox } from '../../sandbox/index.js';
 import { type Cli, print, printErr } from '../io.js';
 import { CliCommand, executeRun, followRun, packageRoot } from '../run-command.js';
@@ -19,7 +19,12 @@ export function initCommand(cli: Cli): CliCommand {
 Examples:
   $ rowferry init
   $ rowferry init /srv/rowferry`)
-    .action((dir: string | undefined) => init(cli, resolve(cli.io.cwd, dir ?? '.')));
+    .action((dir = '.') => {
+      // As of a variable of the shell that is not set.
+      if (dir.trim() === '')
+        throw new RunError('usage', 'The name of the folder is blank; give it one, or leave it out.');
+      return init(cli, resolve(cli.io.cwd, dir));
+    });
 }
 
 /** Variables of `.env`, in its order, with what it gives them; undefined: as a remark, with the default. */
@@ -51,7 +56,7 @@ async function init(cli: Cli, dir: string): Promise<void> {
     const stated = fallback.includes(' ') ? '' : fallback;
     return `\n# ${meaning.replaceAll('`', '')}\n${value === undefined ? `# ${name}=${stated}` : `${name}=${value}`}\n`;
   });
-  recordFile('.env', await isNew(writeFile(join(dir, '.env'), HEAD + lines.join(''), { flag: 'wx', mode: 0o600 })));
+  recordFile('.env', await makeFile(join(dir, '.env'), HEAD + lines.join(''), true));
 
   // As `.env` says, which may have been there before.
   const { jobsDir, inbox, home } = resolveSettings({}, {}, dir);
@@ -60,32 +65,28 @@ async function init(cli: Cli, dir: string): Promise<void> {
   await makeFolder(jobsDir, purpose);
   for (const name of await readdir(join(packageRoot, 'jobs'))) {
     const to = join(jobsDir, name);
-    const fresh = await isNew(copyFile(join(packageRoot, 'jobs', name), to, constants.COPYFILE_EXCL));
-    if (fresh) await shareLikeFolder(to);
-    recordFile(relativeTo(dir, to), fresh);
+    recordFile(relativeTo(dir, to), await makeFile(to, await readFile(join(packageRoot, 'jobs', name))));
   }
   recordFile(`${relativeTo(dir, inbox)}/`, (await makeFolder(inbox, purpose)) !== undefined);
   const ignore = join(dir, '.gitignore');
   const tracked = await stat(join(dir, '.git')).catch(() => undefined);
-  if (tracked) {
-    const fresh = await isNew(writeFile(ignore, '.env\n.rowferry/\ninbox/\n', { flag: 'wx' }));
-    if (fresh) await shareLikeFolder(ignore);
-    recordFile('.gitignore', fresh);
-  }
+  if (tracked) recordFile('.gitignore', await makeFile(ignore, '.env\n.rowferry/\ninbox/\n'));
   const exposed = tracked && !/^\/?\.env\*?$/m.test(await readFile(ignore, 'utf8'));
-  const sample = relativeTo(dir, join(packageRoot, 'fixtures', 'assets-demo.xlsx'));
+  const sample = shellWord(relativeTo(dir, join(packageRoot, 'fixtures', 'assets-demo.xlsx')));
   print(cli, initText({ dir: relativeTo(cli.io.cwd, dir), sample, created, existing, exposed: exposed === true }));
 }
 
-/** False where the file is there already. */
-async function isNew(making: Promise<void>): Promise<boolean> {
-  try {
-    await making;
-    return true;
-  } catch (error) {
-    if (systemCodes(error)[0] === 'EEXIST') return false;
-    throw error;
-  }
+/** False where the file is there already. It appears complete or not at all: the next `init` would keep the half of one. */
+async function makeFile(path: string, content: string | Buffer, isPrivate = false): Promise<boolean> {
+  if (await lstat(path).catch(() => undefined)) return false;
+  await createAtomically(
+    path,
+    (temporary) => writeFile(temporary, content, { flag: 'wx', mode: isPrivate ? 0o600 : 0o666 }),
+    {
+      keepMode: isPrivate,
+    },
+  );
+  return true;
 }
 
 /** A path as a person in the folder would type it. */

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
+export { createAtomically } from '../../files/atomic-write.js';
 export { makeFolder, makePrivate, makeSharedFolder, shareLikeFolder } from '../../files/make-folder.js';
 
 /** The data folder as messages speak of it. */
