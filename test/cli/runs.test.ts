@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noOutcomes } from '../../src/model/outcome.js';
+import { findRun, undoneBy } from '../../src/runs/run/list.js';
 import { takeLock } from '../../src/runs/run/lock.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { cli } from './fake-io.js';
@@ -158,4 +159,48 @@ it('runs resume needs the service, and says so before anything else', async () =
   const { code, err } = await run('resume', 'last');
   expect(code).toBe(2);
   expect(err).toContain('ROWFERRY_API_URL');
+});
+
+describe('a run whose own files are damaged', () => {
+  const DAMAGED = '20261123T081600000Z-00dd';
+  const NO_REQUEST = '20261123T081700000Z-00ee';
+  const runs = (...argv: string[]) => cli(['runs', ...argv], { cwd });
+  beforeAll(async () => {
+    for (const run of [DAMAGED, NO_REQUEST]) await mkdir(runDir(run), { recursive: true });
+    await writeFile(join(runDir(DAMAGED), 'run.json'), request({}));
+    await writeFile(join(runDir(DAMAGED), 'summary.json'), '{"run":');
+    await writeFile(join(runDir(NO_REQUEST), 'run.json'), '');
+  });
+  afterAll(async () => {
+    for (const run of [DAMAGED, NO_REQUEST]) await rm(runDir(run), { recursive: true });
+  });
+
+  it('is named, and the others are listed', async () => {
+    const { code, out, err } = await runs();
+    expect(code).toBe(0);
+    expect(out).toContain(DONE);
+    expect(out).not.toContain(DAMAGED);
+    expect(err).toContain(`the run ${DAMAGED} is not listed: ${join(runDir(DAMAGED), 'summary.json')} cannot be read`);
+    const listed = JSON.parse((await runs('list', '--json')).out);
+    expect(listed.runs.map(({ run }: { run: string }) => run)).toContain(DONE);
+    expect(listed.damaged).toEqual([
+      { run: NO_REQUEST, reason: expect.stringContaining('run.json cannot be read') },
+      { run: DAMAGED, reason: expect.stringContaining('summary.json cannot be read') },
+    ]);
+  });
+
+  it('is passed over as the last, and says what is wrong where its id is given', async () => {
+    expect((await runs('show', 'last')).out).toContain(RUNNING);
+    const open = ({ run }: { run: string }) => run === KILLED;
+    expect(await findRun(join(cwd, '.rowferry'), 'last', open)).toBe(KILLED);
+    expect(await undoneBy(join(cwd, '.rowferry'), KILLED)).toBeUndefined();
+    const { code, err } = await runs('show', DAMAGED);
+    expect([code, err]).toEqual([1, expect.stringContaining('summary.json cannot be read')]);
+  });
+
+  it('may be the undo of another one where it has a list of records: that is not guessed', async () => {
+    await mkdir(join(runDir(NO_REQUEST), 'work'));
+    await writeFile(join(runDir(NO_REQUEST), 'work', 'source.ndjson'), '');
+    await expect(undoneBy(join(cwd, '.rowferry'), KILLED)).rejects.toThrow('run.json cannot be read');
+  });
 });

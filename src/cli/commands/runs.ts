@@ -7,9 +7,9 @@ import { sizeText } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
 import type { RunResult } from '../../runs/run/conclude.js';
 import type { RunContext } from '../../runs/run/context.js';
-import type { RunEntry } from '../../runs/run/list.js';
+import type { DamagedRun, RunEntry } from '../../runs/run/list.js';
 import type { SettingFlags } from '../../runs/settings.js';
-import { type Cli, print, printJson } from '../io.js';
+import { type Cli, print, printErr, printJson } from '../io.js';
 import { CliCommand, callOptions, executeRun, followRun, readSettings } from '../run-command.js';
 
 type Options = SettingFlags & {
@@ -62,8 +62,11 @@ function listCommand(cli: Cli): CliCommand {
         import('../../runs/run/list.js'),
         import('../../runs/run/present.js'),
       ]);
-      const runs = await listRuns(home);
-      if (options.json) return printJson(cli, { runs });
+      const damaged: DamagedRun[] = [];
+      const runs = await listRuns(home, (run) => damaged.push(run));
+      for (const { run, reason } of damaged) printErr(cli, `warning: the run ${run} is not listed: ${reason}`);
+      if (options.json) return printJson(cli, { runs, ...(damaged.length > 0 && { damaged }) });
+      if (runs.length === 0 && damaged.length > 0) return;
       if (runs.length === 0) return print(cli, `No runs in ${relativePath(home)} yet.`);
       const number = (value: number | undefined) => (value === undefined ? '' : formatNumber(value));
       const { isTTY, columns } = cli.io.stdout;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RunError } from '../../model/error.js';
+import { errorText, RunError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
 import type { Job } from '../../model/job.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
@@ -68,16 +68,28 @@ export async function freshRunId(home: string, now = new Date()): Promise<string
   return nextRunId(now, (await runIds(home).catch((): string[] => []))[0]);
 }
 
-/** All runs of a home folder, newest first. */
-export async function listRuns(home: string): Promise<RunEntry[]> {
+/** A run whose own files cannot be read. */
+export interface DamagedRun {
+  readonly run: string;
+  readonly reason: string;
+}
+
+/** All runs of a home folder, newest first; those that cannot be read are told instead. */
+export async function listRuns(home: string, onDamaged?: (run: DamagedRun) => void): Promise<RunEntry[]> {
   const entries: RunEntry[] = [];
-  for (const run of await runIds(home)) entries.push(await readRun(home, run));
+  for (const run of await runIds(home)) {
+    try {
+      entries.push(await readRun(home, run));
+    } catch (error) {
+      onDamaged?.({ run, reason: errorText(error) });
+    }
+  }
   return entries;
 }
 
 /**
  * The run that is meant: its id, the beginning of exactly one id, or `last`: the latest that `matches` what is to be done with it,
- * and where none does the latest of all.
+ * and where none does the latest of all. One whose own files cannot be read is the last only where it is the only one.
  * @throws RunError `usage` where none or several are.
  */
 export async function findRun(
@@ -91,8 +103,14 @@ export async function findRun(
     throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
   }
   if (runRef === 'last') {
-    if (matches) for (const id of ids) if (await matches(await readRun(home, id))) return id;
-    return latest;
+    let latestReadable: string | undefined;
+    for (const id of ids) {
+      const run = await readRun(home, id).catch(() => undefined);
+      if (!run) continue;
+      latestReadable ??= id;
+      if (!matches || (await matches(run))) return id;
+    }
+    return latestReadable ?? latest;
   }
   const [outer, part] = outerRun(runRef);
   if (part !== undefined) {
@@ -149,7 +167,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
   const { summary, ...reports } = await ownSummary(folder, reportDir);
   const running = isLocked(folder.lock);
   // An undo reads a list of its own; people know it by the file of the run that it undoes.
-  const { file = info.file ?? '' } = lineage?.undoes === undefined ? {} : readRunInfo(runFolder(home, lineage.undoes));
+  const { file = info.file ?? '' } = lineage?.undoes === undefined ? {} : readIfWhole(runFolder(home, lineage.undoes));
   const ofRun = lineage?.retries ?? lineage?.undoes ?? lineage?.approves?.run;
   const manner = lineage?.retries !== undefined ? 'retry' : lineage?.approves ? 'approved' : undefined;
   return {
@@ -171,6 +189,14 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
 
 export const readRunInfo = (folder: RunFolder): RunInfo => readStored<RunInfo>(folder) ?? {};
 
+function readIfWhole(folder: RunFolder): RunInfo {
+  try {
+    return readRunInfo(folder);
+  } catch {
+    return {};
+  }
+}
+
 /** Several runs may have been told to put their reports into one folder: there lie those of the last. */
 async function ownSummary(
   folder: RunFolder,
@@ -188,7 +214,10 @@ async function ownSummary(
 /** The run that put back what a run wrote; undefined where none did. */
 export async function undoneBy(home: string, run: string): Promise<string | undefined> {
   return (await runIds(home)).find((id) => {
-    const { kind, dryRun, lineage } = id > run ? readRunInfo(runFolder(home, id)) : {};
+    const folder = runFolder(home, id);
+    // Of a damaged one only that which has a list of records may be an undo, and whether it is must not be guessed.
+    const read = existsSync(folder.source('.ndjson')) ? readRunInfo : readIfWhole;
+    const { kind, dryRun, lineage } = id > run ? read(folder) : {};
     return kind === 'undo' && dryRun !== true && lineage?.undoes === run;
   });
 }
