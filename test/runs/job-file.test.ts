@@ -41,7 +41,8 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   ],
   ['two documents', `${GOOD}---\nkind: import\n`, '7:1 a job file holds one job'],
   ['a tag', 'kind: !!js/function x\n', '1:7 not valid YAML: Unresolved tag'],
-  ['an unset alias', 'kind: *x\n', '1:1 not valid YAML: Unresolved alias'],
+  ['an unset alias', `${GOOD}  A: *x\n`, '7:6 not valid YAML: Unresolved alias'],
+  ['a delimiter of two characters', `${GOOD}source: { delimiter: ab }\n`, '7:22 "ab" cannot separate cells. Use auto'],
   ['an empty file', '# nothing\n', '1:1 the job file is empty'],
   ['a list', '- a\n', '1:1 the job file holds no keys'],
   [

@@ -42,14 +42,18 @@ export function delimiterName(delimiter: string): string {
   return NAMES[delimiter]?.[0] ?? `"${delimiter}"`;
 }
 
-/** The delimiter a job states: one ASCII character, or its name. */
-export function parseDelimiter(text: string): string {
+/** The delimiter a job states: one ASCII character, or its name. Undefined for what cannot separate cells. */
+export function knownDelimiter(text: string): string | undefined {
   const delimiter = Object.keys(NAMES).find((one) => NAMES[one]!.includes(text.toLowerCase())) ?? text;
-  if (delimiter === '\x1f' || (/^[\t -~]$/.test(delimiter) && !/["\w']/.test(delimiter))) return delimiter;
-  throw new RunError(
-    'usage',
-    `source.delimiter: "${text}" cannot separate cells. Use auto, or one character such as "," ";" "|" or tab.`,
-  );
+  return delimiter === '\x1f' || (/^[\t -~]$/.test(delimiter) && !/["\w']/.test(delimiter)) ? delimiter : undefined;
+}
+
+export const DELIMITER_RULE = 'cannot separate cells. Use auto, or one character such as "," ";" "|" or tab.';
+
+export function parseDelimiter(text: string): string {
+  const delimiter = knownDelimiter(text);
+  if (delimiter === undefined) throw new RunError('usage', `source.delimiter: "${text}" ${DELIMITER_RULE}`);
+  return delimiter;
 }
 
 /** How evenly a delimiter cuts the records: the share of records with the most common number of cells, and that number. */

@@ -1,3 +1,4 @@
+import { DELIMITER_RULE, knownDelimiter } from '../../files/csv/detect.js';
 import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import { customFieldName, type Job, NO_KEY } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
@@ -85,10 +86,17 @@ function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, r
   if (kind === 'reconcile' && fields) checkReconcile(job, fields);
 }
 
-function checkSource({ encoding, dates }: RawObject, report: Report): void {
+function checkSource({ encoding, delimiter, dates }: RawObject, report: Report): void {
   checkDates(dates, ['source', 'dates'], report);
   if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !isKnownEncoding(encoding))
     report(valueAt(['source', 'encoding']), `the encoding ${quoteValue(encoding)} is not known`);
+  if (
+    typeof delimiter === 'string' &&
+    delimiter !== 'auto' &&
+    delimiter !== '' &&
+    knownDelimiter(delimiter) === undefined
+  )
+    report(valueAt(['source', 'delimiter']), `${quoteValue(delimiter)} ${DELIMITER_RULE}`);
 }
 
 function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Report): void {

@@ -167,7 +167,10 @@ export function readJobYaml(text: string): JobYaml {
     // A key that is a mapping is made text, with all keys in it: each level would double the work.
     if (!isUnusable) value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    problem(0, yamlMessage('', String(error)));
+    problem(
+      placeOfAlias(document, /Unresolved alias.*: (.*)$/.exec(String(error))?.[1]),
+      yamlMessage('', String(error)),
+    );
   }
   return {
     value,
@@ -182,6 +185,19 @@ export function readJobYaml(text: string): JobYaml {
       return { text: node.source ?? String(node.value ?? ''), quoted: node.type !== 'PLAIN' };
     },
   };
+}
+
+/** The first alias of this name: where its anchor does not come before it, it is the one that is not resolved. */
+function placeOfAlias(document: Document, name: string | undefined): number {
+  let place = 0;
+  visit(document, {
+    Alias(_, { source, range }) {
+      if (source !== name) return undefined;
+      place = range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return place;
 }
 
 function isNode(value: unknown): value is Node {
