@@ -95,7 +95,7 @@ test('a proxy of the environment is gone through, except to this machine and whe
   expect(new Set(asked)).toEqual(new Set([`records.invalid:80 Basic ${btoa('ann:secret')}`]));
   asked.length = 0;
   expect(await get(`http://127.0.0.1:${port}`)).toEqual(paths.map((n) => `"127.0.0.1:${port} /${n}"`));
-  expect(await get('http://other.invalid')).toEqual(paths.map(() => 'nobody'));
+  expect(await get('http://other.invalid')).toEqual(paths.map(() => 'connect'));
   expect(asked).toEqual([]);
 });
 

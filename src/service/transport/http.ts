@@ -304,10 +304,10 @@ const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
 };
 
-/** Faults of a wrong address or certificate, which do not pass by waiting, unlike those of a service that is being renewed. */
+/** Faults of certificates and of a wrong port, which do not pass by waiting, unlike those of a name that is not known yet. */
 function isLasting(error: Error): boolean {
   const code = codeOf(error) ?? '';
-  return /^ENOTFOUND$|CERT|LEAF_SIGNATURE/.test(code) || ERROR_TEXTS[code] === NO_TLS;
+  return /CERT|LEAF_SIGNATURE/.test(code) || ERROR_TEXTS[code] === NO_TLS;
 }
 
 const codeOf = (error: Error): string | undefined =>
