@@ -11,7 +11,7 @@ import { type Answers, SESSION, type Stage, stage } from './stage.js';
 const { ID } = sample;
 const FILE = 'assets-20260331-060000123.xlsx';
 const field = (name: string, label: string, type: string, change: object = {}) => ({
-  ...{ name, label, type, group: 'Texts', required: false, choices: [], of: null, written: true },
+  ...{ name, label, type, group: 'Texts', required: false, choices: [], of: null, written: true, updated: true },
   ...change,
 });
 const RESOURCES = {

@@ -11,7 +11,7 @@ const RUN: Answers = {
   [`GET /runs/${ID}/faults`]: sample.FAULTS,
   [`GET /runs/${ID}/plan`]: sample.PLAN,
 };
-const FIELD = { group: 'Texts', type: 'text', required: false, choices: [], of: null, written: true };
+const FIELD = { group: 'Texts', type: 'text', required: false, choices: [], of: null, written: true, updated: true };
 const RESOURCES = {
   resources: [
     {
