@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import { followUpOf } from '../worker/jobs/home.js';
+import { againJobId } from '../worker/jobs/job.js';
 import type { ApiParts } from './app.js';
 import { type Operation, operation } from './operation.js';
 import { jobProgress, queuedRun } from './runs/queued.js';
@@ -14,7 +15,7 @@ export function queueOperations({ runs, queue, settings }: ApiParts): Operation[
     return {
       id: one.id ?? '',
       run: id === one.id ? null : id,
-      kind: followUpOf(settings.home, id)?.verb ?? one.name,
+      kind: (one.id === againJobId(id) && followUpOf(settings.home, id)?.verb) || one.name,
       ...{ job, file: file === '' ? null : file, at },
       progress: jobProgress(one) ?? null,
       reason: one.failedReason ?? null,

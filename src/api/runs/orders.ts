@@ -73,11 +73,10 @@ export function runsOnStore(store: Store, home: string, queue: Queue = store.que
       reached('order-noted');
       await onAccepted?.(run);
       // The same order once more: a job of this id that is there already stays, and what was begun is not begun again.
-      const jobId = runJobId(run);
-      if ((await isKnownHere(home, run)) || (await queue.getJob(jobId))) return run;
-      const options = { jobId, ...(!once && RETRIES) };
-      if (here) await enqueueForHome(home, run, queue, kind, data, options);
-      else await queue.add(kind, data, options);
+      if (await isKnownHere(home, run)) return run;
+      const options = { jobId: runJobId(run), ...(!once && RETRIES) };
+      if (!here) await queue.add(kind, data, options);
+      else if (!(await queue.getJob(options.jobId))) await enqueueForHome(home, run, queue, kind, data, options);
       return run;
     },
     async look(wanted) {

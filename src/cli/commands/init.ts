@@ -82,9 +82,7 @@ async function makeFile(path: string, content: string | Buffer, isPrivate = fals
   await createAtomically(
     path,
     (temporary) => writeFile(temporary, content, { flag: 'wx', mode: isPrivate ? 0o600 : 0o666 }),
-    {
-      keepMode: isPrivate,
-    },
+    { keepMode: isPrivate },
   );
   return true;
 }

@@ -22,7 +22,7 @@ function onError(error: Error): void {
 }
 
 /** What cannot be reached is asked for again until it can, each time as stated. */
-const retryWhileTransient = ({ state: { error } }: { state: { error: Error | null } }) =>
+export const retryWhileTransient = ({ state: { error } }: { state: { error: Error | null } }) =>
   error instanceof ApiError && error.isTransient && AGAIN_MS;
 const AGAIN_MS = 5_000;
 

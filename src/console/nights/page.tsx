@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import type { Job, Night } from '../../api/schema.js';
 import { PagePending } from '../app/faults.js';
-import { isLive, jobsQuery, nightsQuery } from '../app/queries.js';
+import { isLive, jobsQuery, nightsQuery, retryWhileTransient } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { JobTable } from '../jobs/page.js';
 import { Bars } from '../kit/bars.js';
@@ -52,7 +52,11 @@ function JobNights({ job }: { job: string }) {
   const { data, error } = useQuery({
     ...nightsQuery(job),
     // The present one ends while somebody looks, and another one may begin.
-    refetchInterval: ({ state }) => (state.data?.nights.some(isLive) ? LIVE_POLL_MS : POLL_MS),
+    refetchInterval(query) {
+      const { data: now } = query.state;
+      if (!now) return retryWhileTransient(query);
+      return now.nights.some(isLive) ? LIVE_POLL_MS : POLL_MS;
+    },
   });
   const [params] = useSearchParams();
   if (!data) return <PagePending page={`Nights of ${job}`} error={error} />;

@@ -54,8 +54,10 @@ export async function openAppendGuard(run: Run): Promise<AppendGuard | undefined
     if (earlier !== undefined && earlier !== folder.run) throw await alreadyAppendedError(settings.home, earlier);
     // Rows that it did not reach, or that failed, are in its rejected file, and are appended by it once it goes on.
     const by = run.store.getValue(HANDED_BACK_BY);
-    if (typeof by !== 'string' && run.corrected && !request.jsonRows) throw unknownOriginError();
-    if (typeof by !== 'string') return;
+    if (typeof by !== 'string') {
+      if (run.corrected && !request.jsonRows) throw unknownOriginError();
+      return;
+    }
     if (await mayGoOn(settings.home, by)) throw await alreadyAppendedError(settings.home, by);
     const before = await appendedRows(run, by);
     if (before.size === 0) return;

@@ -213,11 +213,12 @@ async function ownSummary(
 
 /** The run that put back what a run wrote; undefined where none did. */
 export async function undoneBy(home: string, run: string): Promise<string | undefined> {
-  return (await runIds(home)).find((id) => {
+  const later = (await runIds(home)).filter((id) => id > run);
+  return later.find((id) => {
     const folder = runFolder(home, id);
     // Of a damaged one only that which has a list of records may be an undo, and whether it is must not be guessed.
     const read = existsSync(folder.source('.ndjson')) ? readRunInfo : readIfWhole;
-    const { kind, dryRun, lineage } = id > run ? read(folder) : {};
+    const { kind, dryRun, lineage } = read(folder);
     return kind === 'undo' && dryRun !== true && lineage?.undoes === run;
   });
 }
