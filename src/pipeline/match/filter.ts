@@ -9,24 +9,14 @@ import { countTexts, type Keys, keyAccessor } from './key.js';
  *   filters       one request for each text, and one control where no probe has shown that they can be believed
  *   the probe     500 texts in a request; what exists comes in pages of 25, the control that travels along among it
  *
- * How many keys exist is not known before the probe. It is told from samples, so the choice may cost up to
- * `MAX_TRIED` requests, or `TRIED_SHARE` of the list, more than the cheapest way.
+ * How many keys exist is not known before the probe. It is told from the first page of an answer, which counts all that was
+ * found: where the list turns out to be cheaper, that one request was too much.
  */
 
 /** Records a page; fixed by the service (interface, section 8). */
 export const PAGE_SIZE = 25;
 /** Serial numbers asked for in one probe. */
 export const PROBE_SIZE = 500;
-
-/** Requests that may be spent on samples where the list may turn out to be cheaper: these, or a share of the list. */
-const MAX_TRIED = 2;
-const TRIED_SHARE = 0.03;
-/** The first sample: at worst so much of the list, where all of it exists. */
-const FIRST_SHARE = 0.02;
-/** Standard deviations by which a sample is trusted. */
-const CONFIDENCE = 3;
-/** Of a page of the probe's answer, without the control. */
-const HITS_PER_PAGE = PAGE_SIZE - 1;
 
 /** Requests for the rest of a list whose first page is known. `missing`: a key is not in it, so its ends are asked for again. */
 export function listRequests(count: number, missing = false): number {
@@ -50,57 +40,27 @@ function probeRequests(texts: number, hits: number, unpaged = false): number {
 interface ProbeProgress {
   readonly asked: number;
   readonly hits: number;
-  readonly requests: number;
   /** An answer held more than a page. */
   readonly unpaged: boolean;
+  /** Pages of the last answer that were not read yet. */
+  readonly pagesLeft: number;
 }
 
-export const NOTHING_PROBED: ProbeProgress = { asked: 0, hits: 0, requests: 0, unpaged: false };
-
-/** Requests still to be made where the probe goes on and what exists is filtered for; by the share that was found. */
-function probeAndFilter(texts: number, probed: ProbeProgress, share = shareOf(probed)): number {
-  const remaining = texts - probed.asked;
-  const hits = share * remaining;
-  return Math.round(probeRequests(remaining, hits, probed.unpaged) + filterRequests(probed.hits + hits, true));
-}
+export const NOTHING_PROBED: ProbeProgress = { asked: 0, hits: 0, unpaged: false, pagesLeft: 0 };
 
 /**
- * How many texts the next probe asks for, or `list` where reading the list is cheaper than going on. `texts`: all of them;
- * `probed`: a fair sample of them.
+ * How many texts the next probe asks for, or `list` where reading the list is cheaper than going on and filtering for what
+ * exists. `texts`: all of them; `probed`: a fair sample of them.
  */
-export function nextProbe(count: number, texts: number, probed: ProbeProgress): number | 'list' {
-  const { asked, hits, requests, unpaged } = probed;
-  const list = listRequests(count, hits < asked);
-  const remaining = texts - asked;
-  const least = asked === 0 ? 0 : shareBound(probed, -CONFIDENCE);
-  if (list <= probeAndFilter(texts, probed, least)) return 'list';
-  if (asked === 0) return batch(HITS_PER_PAGE * Math.max(1, Math.floor(list * FIRST_SHARE)), remaining);
-  // What may still be spent on finding out.
-  const pages = Math.floor(Math.max(MAX_TRIED, list * TRIED_SHARE) - requests);
-  const expensive = list <= probeAndFilter(texts, probed);
-  if (expensive && pages < 1) return 'list';
-  if (unpaged || probeAndFilter(texts, probed, shareBound(probed, CONFIDENCE)) < list)
-    return Math.min(PROBE_SIZE, remaining);
-  const size = (HITS_PER_PAGE * (expensive ? pages : Math.max(MAX_TRIED, pages))) / shareBound(probed, 1);
-  return batch(Math.floor(size), remaining, expensive);
-}
-
-/** Asking for a little more is cheaper than asking for the rest once more, unless it is not likely to be asked for. */
-function batch(size: number, remaining: number, expensive = false): number {
-  const least = Math.max(HITS_PER_PAGE, size);
-  return Math.min(PROBE_SIZE, remaining, remaining <= 2 * least && !expensive ? remaining : least);
-}
-
-/** The share of the texts that exist, as far as was probed. */
-function shareOf({ asked, hits }: ProbeProgress): number {
-  return asked === 0 ? 1 : hits / asked;
-}
-
-/** The least (`z` < 0) or greatest share that a sample leaves likely: the score interval of Wilson. */
-function shareBound({ asked, hits }: ProbeProgress, z: number): number {
-  const share = hits / asked;
-  const spread = z * Math.sqrt((share * (1 - share) + (z * z) / (4 * asked)) / asked);
-  return Math.min(1, Math.max(0, (share + (z * z) / (2 * asked) + spread) / (1 + (z * z) / asked)));
+export function nextProbe(
+  count: number,
+  texts: number,
+  { asked, hits, unpaged, pagesLeft }: ProbeProgress,
+): number | 'list' {
+  const rest = texts - asked;
+  const more = asked === 0 ? 0 : (hits / asked) * rest;
+  const goOn = pagesLeft + probeRequests(rest, more, unpaged) + filterRequests(hits + more, true);
+  return listRequests(count, hits < asked) <= Math.round(goOn) ? 'list' : Math.min(PROBE_SIZE, rest);
 }
 
 /** A query parameter of a list that filters by a field. */
@@ -315,7 +275,7 @@ export async function probeValues(values: Keys, first: Page, service: Service): 
 
 /**
  * The same, also of those that only look like one of the values, as long as it is likely to be cheaper than the list
- * (`nextProbe`). Small answers are asked for first, and every answer is a fair sample of the file, wherever in it the new rows stand.
+ * (`nextProbe`). Every answer is a fair sample of the file, wherever in it the new rows stand.
  */
 export function probeWhileCheap(values: Keys, first: Page, service: Service): Promise<ProbeResult | undefined> {
   return probe(values, first, service, (texts, probed) => nextProbe(first.count, texts, probed), lookalikeForm);
@@ -353,11 +313,14 @@ async function probe(
     const progress = (hits: number): ProbeProgress => ({
       asked: probed.asked + batch.length,
       hits: probed.hits + hits,
-      requests: probed.requests + service.counts.reads - before,
       unpaged: probed.unpaged,
+      pagesLeft: 0,
     });
     // Among the records is the control; several may have one serial number.
-    const sampled = (records: number) => progress(Math.min(records - 1, batch.length));
+    const sampled = (records: number): ProbeProgress => ({
+      ...progress(Math.min(records - 1, batch.length)),
+      pagesLeft: Math.ceil(records / PAGE_SIZE) - 1,
+    });
     let stopped: ProbeProgress | undefined;
     const answer = await service.probeSerials([...forms], first, (records) => {
       if (next(texts, sampled(records)) === 'list') stopped = sampled(records);
