@@ -94,18 +94,7 @@ export interface Service {
   ): Promise<Page>;
   /** One record by id; undefined where the service has none. */
   get(resource: Readable, id: number): Promise<Json | undefined>;
-  /**
-   * Which of these serial numbers exist (interface 4.4, `serial_number=list` with a body).
-   * `ignored`: the service did not look at the body, or did not answer in a way that can be used; then it is not asked
-   * again. Throws only where the token is refused or the run was stopped, or where page 1 cannot be read.
-   * `first`: page 1 of the assets, where the caller has just read it. `enough`: asked, once the first of several pages has told how
-   * many records were found; where it says so, the others are not read.
-   */
-  probeSerials(
-    serials: readonly string[],
-    first?: Page,
-    enough?: (records: number) => boolean,
-  ): Promise<ReadonlySet<string> | 'ignored' | 'enough'>;
+  readonly serialProbe: SerialProbe;
   /**
    * The one place from which writing requests go out, whoever sends them. `isFresh` is asked after every wait, directly before
    * each try: where it says no, the answer is `unsent`, withheld as `stale`. `again`: an earlier one was open; it counts as a retry.
@@ -114,6 +103,26 @@ export interface Service {
   /** Requests that may be in flight now; moves with the service's answers. */
   readonly inFlightLimit: number;
   close(): Promise<void>;
+}
+
+/** `GET /asset/?serial_number=list` with a body `{list: […]}`: which of these serial numbers exist. Interface, section 4.4. */
+export interface SerialProbe {
+  /**
+   * A list of so many serial numbers takes no other text. Whoever reads the answers lowers it: where a list is refused for
+   * its length, and to 0 where they cannot be believed; then the service is not asked again.
+   */
+  batchLimit: number;
+  /**
+   * One page of the answer, from 1; undefined where there is none that can be used. A service that cannot answer is not
+   * waited for. Throws only where the token is refused or the run was stopped.
+   */
+  page(list: readonly string[], page: number): Promise<SerialPage | 'too_many' | undefined>;
+}
+
+export interface SerialPage {
+  readonly serials: readonly string[];
+  /** Of all pages. */
+  readonly count: number;
 }
 
 /** Records kept on disk with their keys in memory; what a mirror or look-ups found. */

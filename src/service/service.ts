@@ -1,6 +1,5 @@
 import { RunError } from '../model/error.js';
 import { stringifyBody } from '../model/json.js';
-import { normaliseKey } from '../model/value.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
 import { anySignal } from './clock.js';
 import { type OnOutage, outageReporter } from './pace/breaker.js';
@@ -11,6 +10,8 @@ import type {
   PageOptions,
   Readable,
   RequestCounts,
+  SerialPage,
+  SerialProbe,
   Service,
   WriteAnswer,
   WriteRequest,
@@ -163,7 +164,7 @@ export function openService(options: ServiceOptions): Service {
     },
     page,
     get,
-    probeSerials: serialProbe(send, page, company),
+    serialProbe: serialProbe(send, company),
     write,
     async close() {
       closed = true;
@@ -226,141 +227,29 @@ const OPTIONAL = { tries: 2, timeoutMs: 5_000 };
 
 /** Statuses of a service or proxy that takes fewer serial numbers at once. */
 const TOO_MANY: ReadonlySet<number> = new Set([400, 413, 414, 422, 431]);
-/** So few are refused for another reason. */
-const MIN_SPLIT = 100;
 
-interface Control {
-  /** A serial number that exists; undefined where the first page shows none. */
-  readonly serial?: string;
-  /** All assets of the company. */
-  readonly count: number;
-}
-
-/**
- * `GET /asset/?serial_number=list` with a body `{list: […]}` (interface, section 4.4): which of these serial numbers exist.
- *
- * A service or proxy may drop the body of a GET. Then the answer is every asset, or none (a filter for the serial number
- * "list"). So a serial number that is known to exist travels along, and the answer counts only where it comes back and
- * nothing comes back that was not asked for. A list that is refused, perhaps for its length, is asked for in halves.
- */
-function serialProbe(send: (call: Call) => Promise<Settled>, page: Service['page'], company: number) {
-  let control: Promise<Control> | undefined;
-  let useless = false;
-  /** Serial numbers that may be asked for at once, as far as refusals have told. */
-  let most = Number.POSITIVE_INFINITY;
-
-  async function findControl(first?: Page): Promise<Control> {
-    const { count, results } = first ?? (await page('asset', 1));
-    for (const record of results) {
-      const serial = record['serial_number'];
-      if (typeof serial === 'string' && serial.trim() !== '') return { serial, count };
-    }
-    return { count };
-  }
-
-  /** What the service names of these, in requests as large as it takes; ends where the control is not among the answers. */
-  async function askFor(
-    serials: readonly string[],
-    known: string,
-    enough?: (records: number) => boolean,
-  ): Promise<Set<string> | 'enough' | undefined> {
-    const found = new Set<string>();
-    for (let at = 0; at < serials.length; ) {
-      const list = [...new Set([...serials.slice(at, at + most - 1), known])];
-      const answer = await ask(list, most > serials.length ? enough : undefined);
-      if (answer === 'too_many' && list.length > MIN_SPLIT) {
-        most = Math.ceil(list.length / 2);
-        continue;
-      }
-      if (answer === undefined || answer === 'too_many') return undefined;
-      if (answer === 'enough') return answer;
-      if (!answer.has(normaliseKey(known))) return new Set();
-      for (const serial of answer) found.add(serial);
-      at += most - 1;
-    }
-    return found;
-  }
-
-  /** All serial numbers the service names, or undefined where the answer cannot be one to this question. */
-  async function ask(
-    list: readonly string[],
-    enough?: (records: number) => boolean,
-  ): Promise<Set<string> | 'too_many' | 'enough' | undefined> {
-    const asked = new Set(list.map(folded));
-    const body = JSON.stringify({ list });
-    const found = new Set<string>();
-    let read = 0;
-    for (let number = 1; ; number++) {
-      const path = `/asset/?${new URLSearchParams({ company: String(company), serial_number: 'list', page: String(number) })}`;
+function serialProbe(send: (call: Call) => Promise<Settled>, company: number): SerialProbe {
+  return {
+    batchLimit: Number.POSITIVE_INFINITY,
+    async page(list, number) {
+      const query = new URLSearchParams({ company: String(company), serial_number: 'list', page: String(number) });
       const settled = await send({
         kind: 'read',
         method: 'GET',
-        path,
-        body,
+        path: `/asset/?${query}`,
+        body: JSON.stringify({ list }),
         company,
         optional: OPTIONAL,
         shape: readSerials,
       });
       if (settled.kind === 'refused' && TOO_MANY.has(settled.status)) return 'too_many';
-      if (settled.kind !== 'ok') return undefined;
-      const { serials, count } = settled.value as Serials;
-      const before = found.size;
-      for (const serial of serials) {
-        if (!asked.has(folded(serial))) return undefined;
-        found.add(normaliseKey(serial));
-      }
-      read += serials.length;
-      // Serial numbers may repeat across records; a whole page of repetitions means that pages are not told apart.
-      if (number > 1 && found.size === before) return undefined;
-      if (serials.length === 0 || read >= count) return read >= count ? found : undefined;
-      if (number === 1 && enough?.(count)) return 'enough';
-    }
-  }
-
-  return async function probeSerials(
-    serials: readonly string[],
-    first?: Page,
-    enough?: (records: number) => boolean,
-  ): Promise<ReadonlySet<string> | 'ignored' | 'enough'> {
-    if (serials.length === 0) return new Set();
-    if (useless) return 'ignored';
-    for (let attempt = 0; attempt < 2; attempt++) {
-      control ??= findControl(attempt === 0 ? first : undefined);
-      let known: Control;
-      try {
-        known = await control;
-      } catch (error) {
-        control = undefined;
-        throw error;
-      }
-      if (known.count === 0) return new Set();
-      if (known.serial === undefined) break;
-      const found = await askFor(serials, known.serial, enough);
-      if (found === undefined) break;
-      if (found === 'enough') return found;
-      if (found.has(normaliseKey(known.serial))) {
-        return new Set(serials.filter((serial) => found.has(normaliseKey(serial))));
-      }
-      // The control itself may have been changed or removed meanwhile: once more with another one.
-      control = undefined;
-    }
-    useless = true;
-    return 'ignored';
+      return settled.kind === 'ok' ? (settled.value as SerialPage) : undefined;
+    },
   };
 }
 
-/** Services that ignore case still looked at the body. */
-function folded(serial: string): string {
-  return normaliseKey(serial).toLowerCase();
-}
-
-interface Serials {
-  readonly serials: readonly string[];
-  readonly count: number;
-}
-
 /** A page, or a bare list, of texts or of `{serial_number}`. */
-function readSerials(json: unknown): Serials | string {
+function readSerials(json: unknown): SerialPage | string {
   const envelope = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
   const list = Array.isArray(json) ? json : (envelope['results'] ?? envelope['list']);
   if (!Array.isArray(list)) return 'the answer is not a list of serial numbers';

@@ -27,9 +27,9 @@ const recordAt = (n: number): Json => ({ id: n, serial_number: keyOf(n), asset_t
 /** Assets 1 to `records`, kept nowhere; counts what it is asked. */
 function counting({ records, probe }: World): Service & { readonly requests: number } {
   const counts = { total: 0, reads: 0, writes: 0, retries: 0 };
-  const count = (requests = 1) => {
-    counts.total += requests;
-    counts.reads += requests;
+  const count = () => {
+    counts.total++;
+    counts.reads++;
   };
   const numberOf = (key: string) => Number(/^SN-(\d+)$/.exec(key)?.[1] ?? 0);
   const there = (key: string) => numberOf(key) >= 1 && numberOf(key) <= records;
@@ -51,18 +51,15 @@ function counting({ records, probe }: World): Service & { readonly requests: num
       return { count: records, results: Array.from({ length: size }, (_one, i) => recordAt(from + i + 1)) };
     },
     get: never,
-    async probeSerials(serials, _first, enough) {
-      if (probe === 'ignored') {
+    serialProbe: {
+      batchLimit: Number.POSITIVE_INFINITY,
+      async page(list, page) {
         count();
-        return 'ignored';
-      }
-      const found = new Set(serials.filter(there));
-      // A record that is known to exist travels along.
-      const pages = probe === 'whole' ? 1 : Math.ceil((found.size + 1) / PAGE);
-      count();
-      if (pages > 1 && enough?.(found.size + 1)) return 'enough';
-      count(pages - 1);
-      return found;
+        if (probe === 'ignored') return undefined;
+        const found = list.filter(there);
+        const serials = probe === 'whole' ? found : found.slice((page - 1) * PAGE, page * PAGE);
+        return { serials, count: found.length };
+      },
     },
     write: never,
     inFlightLimit: 16,

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
+import { probeValues, probeWhileCheap } from '../../src/pipeline/match/filter.js';
 import { type Clock, systemClock } from '../../src/service/clock.js';
+import type { Service } from '../../src/service/port.js';
 import { client, json, refusal, type Seen, serve } from './server.js';
 
 const SERIALS = Array.from({ length: 60 }, (_, i) => `SN-${i}`);
@@ -29,6 +31,14 @@ function paged(all: readonly unknown[], page: number): unknown {
   return { count: all.length, next: null, previous: null, results: all.slice((page - 1) * 25, page * 25) };
 }
 
+const keys = (serials: readonly string[]) => new Map(serials.map((serial) => [serial, []]));
+
+/** Which of the keys exist, by a caller that has read page 1. */
+async function existing(service: Service, serials: readonly string[]): Promise<ReadonlySet<string> | 'ignored'> {
+  const found = await probeValues(keys(serials), await service.page('asset', 1), service);
+  return found ? new Set(found.keys()) : 'ignored';
+}
+
 const pageOf = (seen: Seen): number => Number(seen.url.searchParams.get('page'));
 
 test('serial numbers that exist come back, over several pages, asked by GET with a body', async () => {
@@ -38,7 +48,7 @@ test('serial numbers that exist come back, over several pages, asked by GET with
       pageOf(one),
     ),
   );
-  const found = await client(url).probeSerials([...SERIALS.slice(3, 50), 'new', 'list', ' SN-55 ']);
+  const found = await existing(client(url), [...SERIALS.slice(3, 50), 'new', 'list', 'SN-55 B']);
   expect(found).toEqual(new Set(SERIALS.slice(3, 50)));
   const probes = seen.filter((one) => one.body !== '');
   expect(probes.map((one) => `${one.method} ${one.path}?${one.url.searchParams}`)).toEqual([
@@ -54,17 +64,16 @@ test('of several pages the first tells how many there are: where that is enough,
       pageOf(one),
     ),
   );
-  const told: number[] = [];
-  const enough = (records: number) => told.push(records) > 1;
-  expect(await client(url).probeSerials(SERIALS.slice(3, 50), undefined, enough)).toEqual(
-    new Set(SERIALS.slice(3, 50)),
-  );
-  expect(await client(url).probeSerials(SERIALS.slice(3, 50), undefined, enough)).toBe('enough');
-  // With the serial number that is known to exist.
-  expect(told).toEqual([48, 48]);
+  const service = client(url);
+  expect(await existing(service, SERIALS.slice(3, 50))).toEqual(new Set(SERIALS.slice(3, 50)));
+  const first = await service.page('asset', 1);
+  const most = await probeWhileCheap(keys(SERIALS.slice(3, 50)), first, service);
+  // Without the serial number that is known to exist.
+  expect(most).toMatchObject({ expensive: true, asked: 47, hits: 47, existing: new Map() });
   expect(seen.filter((one) => one.body !== '').map(pageOf)).toEqual([1, 2, 1]);
-  expect(await client(url).probeSerials(SERIALS.slice(0, 5), undefined, enough)).toEqual(new Set(SERIALS.slice(0, 5)));
-  expect(told).toHaveLength(2);
+  const few = await probeWhileCheap(keys(SERIALS.slice(0, 5)), first, service);
+  expect(few).toMatchObject({ expensive: false, existing: keys(SERIALS.slice(0, 5)) });
+  expect(seen.filter((one) => one.body !== '').map(pageOf)).toEqual([1, 2, 1, 1]);
 });
 
 test.each([
@@ -73,7 +82,7 @@ test.each([
   ['a list in the form of the question', (all: string[]) => ({ list: all })],
 ])('%s is understood', async (_name, form) => {
   const { url } = await assets(SERIALS, (asked) => form(SERIALS.filter((serial) => asked.includes(serial))));
-  expect(await client(url).probeSerials(['SN-7', 'nothing'])).toEqual(new Set(['SN-7']));
+  expect(await existing(client(url), ['SN-7', 'nothing'])).toEqual(new Set(['SN-7']));
 });
 
 test.each([
@@ -100,7 +109,7 @@ test.each([
   ['the same page for every page', () => ({ count: 99, results: ['SN-0', 'SN-1'] })],
 ])('%s means that the body was ignored', async (_name, probe) => {
   const { url } = await assets(SERIALS, probe);
-  expect(await client(url).probeSerials(['SN-0', 'SN-1', 'x'])).toBe('ignored');
+  expect(await existing(client(url), ['SN-0', 'SN-1', 'x'])).toBe('ignored');
 });
 
 test('a list that is refused for its length is asked for in smaller ones from then on', async () => {
@@ -111,24 +120,27 @@ test('a list that is refused for its length is asked for in smaller ones from th
     return asked.length > 300 ? 413 : SERIALS.filter((serial) => asked.includes(serial));
   });
   const service = client(url);
-  expect(await service.probeSerials(many)).toEqual(new Set(SERIALS.slice(10)));
-  expect(lengths).toEqual([1_001, 501, 251, 251, 251, 251]);
-  expect(await service.probeSerials(many.slice(0, 400))).toEqual(new Set(SERIALS.slice(10)));
-  expect(lengths.slice(6)).toEqual([251, 151]);
+  expect(await existing(service, many)).toEqual(new Set(SERIALS.slice(10)));
+  // Of 500 each in six forms, with the one that is known to exist.
+  expect(lengths.slice(0, 5)).toEqual([3_001, 1_501, 751, 379, 193]);
+  expect(Math.max(...lengths.slice(4))).toBe(193);
+  const taken = lengths.length;
+  expect(await existing(service, many.slice(0, 60))).toEqual(new Set(SERIALS.slice(10)));
+  expect(lengths.slice(taken)).toEqual([193, 169]);
 });
 
 test('a service that ignores case is not taken for one that ignores the body; only exact serial numbers count', async () => {
   const { url } = await assets(SERIALS, (asked) =>
     SERIALS.filter((serial) => asked.some((one) => one.toLowerCase() === serial.toLowerCase())),
   );
-  expect(await client(url).probeSerials(['sn-3', 'SN-4'])).toEqual(new Set(['SN-4']));
+  expect(await existing(client(url), ['sn-3', 'SN-4'])).toEqual(new Set(['SN-4']));
 });
 
 test('no assets: nothing exists, and nothing is asked; no asset with a serial number: no control, no answer', async () => {
   const empty = await assets([], () => 500);
-  expect(await client(empty.url).probeSerials(['SN-1'])).toEqual(new Set());
+  expect(await existing(client(empty.url), ['SN-1'])).toEqual(new Set());
   const none = await assets([null, null], () => 500);
-  expect(await client(none.url).probeSerials(['SN-1'])).toBe('ignored');
+  expect(await existing(client(none.url), ['SN-1'])).toBe('ignored');
 });
 
 test('the control that was removed meanwhile is replaced by another one, once', async () => {
@@ -137,14 +149,14 @@ test('the control that was removed meanwhile is replaced by another one, once', 
     if (present[0] === 'GONE') present.shift();
     return present.filter((serial) => asked.includes(serial));
   });
-  expect(await client(url).probeSerials(['SN-2'])).toEqual(new Set());
+  expect(await existing(client(url), ['SN-2'])).toEqual(new Set());
   expect(seen.length).toBe(4);
 });
 
-test('a probe of nothing asks nothing', async () => {
+test('a probe of nothing asks nothing but page 1, which the caller has', async () => {
   const { url, seen } = await assets(SERIALS, () => 503);
-  expect(await client(url).probeSerials([])).toEqual(new Set());
-  expect(seen.length).toBe(0);
+  expect(await existing(client(url), [])).toEqual(new Set());
+  expect(seen.length).toBe(1);
 });
 
 const FAILURES: readonly [string, (response: ServerResponse) => void, tries: number][] = [
@@ -179,9 +191,9 @@ test.each(FAILURES)('a probe that comes to %s is given up soon and not made agai
     fail(response);
   });
   const service = client(url, { patienceMs: 600_000 });
-  expect(await service.probeSerials(['SN-1'])).toBe('ignored');
+  expect(await existing(service, ['SN-1'])).toBe('ignored');
   expect(probes).toBe(tries);
-  expect(await service.probeSerials(['SN-2'])).toBe('ignored');
+  expect(await existing(service, ['SN-2'])).toBe('ignored');
   expect(probes).toBe(tries);
   expect(await service.page('asset', 1)).toMatchObject({ count: 1 });
 });
@@ -200,7 +212,7 @@ test('a probe without an answer is waited for twice 5 s, however patient the cli
   };
   const service = client(url, { clock, patienceMs: 900_000, timeouts: { connectMs: 60_000, requestMs: 60_000 } });
   const from = clock.now();
-  expect(await service.probeSerials(['SN-1'])).toBe('ignored');
+  expect(await existing(service, ['SN-1'])).toBe('ignored');
   expect(probes).toBe(2);
   expect(clock.now() - from).toBeGreaterThan(9_900);
   expect(clock.now() - from).toBeLessThan(30_000);
@@ -212,10 +224,10 @@ test('a probe is throttled and refreshes its token like every read', async () =>
     const status = answers.shift();
     return status ?? SERIALS.filter((serial) => asked.includes(serial));
   });
-  expect(await client(url, { patienceMs: 5_000 }).probeSerials(['SN-7'])).toEqual(new Set(['SN-7']));
+  expect(await existing(client(url, { patienceMs: 5_000 }), ['SN-7'])).toEqual(new Set(['SN-7']));
   expect(seen.filter((one) => one.body !== '').length).toBe(3);
   const refused = await assets(SERIALS, () => 401);
-  expect(await refusal(client(refused.url).probeSerials(['SN-7']))).toContain('The token was refused (401)');
+  expect(await refusal(existing(client(refused.url), ['SN-7']))).toContain('The token was refused (401)');
 });
 
 test('a count given as text is read as a number', async () => {
@@ -226,5 +238,5 @@ test('a count given as text is read as a number', async () => {
     ) as object),
     count: '31',
   }));
-  expect(await client(url).probeSerials(SERIALS.slice(0, 31))).toEqual(new Set(SERIALS.slice(0, 31)));
+  expect(await existing(client(url), SERIALS.slice(0, 31))).toEqual(new Set(SERIALS.slice(0, 31)));
 });

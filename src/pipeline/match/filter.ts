@@ -1,5 +1,5 @@
 import { lookalikeForm, normaliseKey } from '../../model/value.js';
-import type { Json, Page, Readable, Service } from '../../service/port.js';
+import type { Json, Page, Readable, SerialPage, SerialProbe, Service } from '../../service/port.js';
 import { countTexts, type Keys, keyAccessor } from './key.js';
 
 /**
@@ -269,8 +269,7 @@ interface ProbeResult extends ProbeProgress {
  * service's answer cannot be believed. `first`: page 1 of the list. Interface, section 4.4.
  */
 export async function probeValues(values: Keys, first: Page, service: Service): Promise<Keys | undefined> {
-  const next = (texts: number, { asked }: ProbeProgress) => Math.min(PROBE_SIZE, texts - asked);
-  return (await probe(values, first, service, next))?.existing;
+  return (await probe(values, first, service, Number.POSITIVE_INFINITY))?.existing;
 }
 
 /**
@@ -278,66 +277,135 @@ export async function probeValues(values: Keys, first: Page, service: Service): 
  * (`nextProbe`). Every answer is a fair sample of the file, wherever in it the new rows stand.
  */
 export function probeWhileCheap(values: Keys, first: Page, service: Service): Promise<ProbeResult | undefined> {
-  return probe(values, first, service, (texts, probed) => nextProbe(first.count, texts, probed), lookalikeForm);
+  return probe(values, first, service, first.count, lookalikeForm);
 }
 
+/** A list of so few serial numbers is refused for another reason than its length. */
+const MIN_SPLIT = 100;
+
+/**
+ * A service or proxy may drop the body of a GET. Then the answer is every asset, or none (a filter for the serial number
+ * "list"). So a serial number that is known to exist travels along as a control, and an answer counts only where it comes back
+ * and nothing comes back that was not asked for. A list that is refused, perhaps for its length, is asked for in halves.
+ * `count`: records of the list that may be read in place of going on.
+ */
 async function probe(
   values: Keys,
   first: Page,
   service: Service,
-  next: (texts: number, probed: ProbeProgress) => number | 'list',
+  count: number,
   alike: (text: string) => string = (text) => text,
 ): Promise<ProbeResult | undefined> {
+  const { serialProbe } = service;
   const valueAt = keyAccessor(values);
   const texts = countTexts(values);
   const fair = fairOrder(values.size);
   const existing = new Map<string, readonly string[]>();
-  let at = 0;
+  const giveUp = () => {
+    serialProbe.batchLimit = 0;
+    return undefined;
+  };
   let probed = NOTHING_PROBED;
-  while (at < values.size) {
-    const size = next(texts, probed);
+  let known = first;
+  for (let at = 0; at < values.size; ) {
+    const size = nextProbe(count, texts, probed);
     if (size === 'list') return { ...probed, existing, expensive: true };
+    if (known.count === 0) break;
+    const control = known.results.map((record) => record['serial_number']).find(isSerial);
+    if (control === undefined || serialProbe.batchLimit === 0) return giveUp();
+
     const entries: (readonly [value: string, spellings: readonly string[]])[] = [];
-    const batch: string[] = [];
+    const serials = new Set([control]);
+    let asked = 0;
     // The spellings of a value stay together.
-    do {
-      const [value, spellings] = valueAt(fair(at++));
+    while (at + entries.length < values.size && asked < size && serials.size < serialProbe.batchLimit) {
+      const [value, spellings] = valueAt(fair(at + entries.length));
       entries.push([value, spellings]);
-      batch.push(value, ...spellings);
-    } while (at < values.size && batch.length < size);
-    const before = service.counts.reads;
-    const asked = new Set([...batch, ...batch.map(alike)]);
-    // What the screen shows nothing of looks like no serial number.
-    asked.delete('');
-    const forms = new Set([...asked].flatMap((text) => [text, ...storedForms(text)]));
-    const progress = (hits: number): ProbeProgress => ({
-      asked: probed.asked + batch.length,
+      asked += 1 + spellings.length;
+      const alsoAlike = [value, ...spellings].flatMap((text) => [text, alike(text)]);
+      for (const form of alsoAlike.flatMap(formsOf)) serials.add(form);
+    }
+
+    const list = [...serials];
+    const askedFor = new Set(list.map(folded));
+    const answer = await serialProbe.page(list, 1);
+    if (answer === 'too_many' && list.length > MIN_SPLIT && entries.length > 1) {
+      serialProbe.batchLimit = Math.ceil(list.length / 2);
+      continue;
+    }
+    if (!isAnswerTo(askedFor, answer)) return giveUp();
+    const progress = (hits: number, pagesLeft: number): ProbeProgress => ({
+      asked: probed.asked + asked,
       hits: probed.hits + hits,
-      unpaged: probed.unpaged,
-      pagesLeft: 0,
+      unpaged: probed.unpaged || answer.serials.length > PAGE_SIZE,
+      pagesLeft,
     });
-    // Among the records is the control; several may have one serial number.
-    const sampled = (records: number): ProbeProgress => ({
-      ...progress(Math.min(records - 1, batch.length)),
-      pagesLeft: Math.ceil(records / PAGE_SIZE) - 1,
-    });
-    let stopped: ProbeProgress | undefined;
-    const answer = await service.probeSerials([...forms], first, (records) => {
-      if (next(texts, sampled(records)) === 'list') stopped = sampled(records);
-      return stopped !== undefined;
-    });
-    if (answer === 'ignored') return undefined;
-    if (answer === 'enough') return { ...(stopped ?? probed), existing, expensive: true };
+    if (answer.serials.length < answer.count) {
+      // Among the records is the control; several may have one serial number.
+      const sampled = progress(Math.min(answer.count - 1, asked), Math.ceil(answer.count / PAGE_SIZE) - 1);
+      if (nextProbe(count, texts, sampled) === 'list') return { ...sampled, existing, expensive: true };
+    }
+    const found = await readAnswer(serialProbe, list, askedFor, answer);
+    if (!found) return giveUp();
+    if (!found.has(normaliseKey(control))) {
+      if (known !== first) return giveUp();
+      // The control itself may have been changed or removed meanwhile: once more with another one.
+      known = await service.page('asset', 1);
+      continue;
+    }
     let hits = 0;
-    const found = new Set([...answer].map(normaliseKey));
     for (const [value, spellings] of entries) {
       const one = found.has(value) ? value : alike(value);
       if (!found.has(one)) continue;
       existing.set(one, values.get(one) ?? []);
       hits += 1 + spellings.length;
     }
-    const requests = service.counts.reads - before;
-    probed = { ...progress(hits), unpaged: probed.unpaged || (requests === 1 && found.size >= PAGE_SIZE) };
+    probed = progress(hits, 0);
+    at += entries.length;
   }
   return { ...probed, existing, expensive: false };
+}
+
+/** What is asked for to find a text. What the screen shows nothing of looks like no serial number. */
+function formsOf(text: string): readonly string[] {
+  return text === '' ? [] : [text, ...storedForms(text)];
+}
+
+/** All pages of an answer, in the form of keys; undefined where they cannot be the answer to this list. */
+async function readAnswer(
+  serialProbe: SerialProbe,
+  list: readonly string[],
+  askedFor: ReadonlySet<string>,
+  first: SerialPage,
+): Promise<ReadonlySet<string> | undefined> {
+  const found = new Set(first.serials.map(normaliseKey));
+  let read = first.serials.length;
+  let { count } = first;
+  for (let number = 2; read < count; number++) {
+    const answer = await serialProbe.page(list, number);
+    if (!isAnswerTo(askedFor, answer)) return undefined;
+    const before = found.size;
+    for (const serial of answer.serials) found.add(normaliseKey(serial));
+    // Serial numbers may repeat across records; a whole page of repetitions means that pages are not told apart.
+    if (found.size === before) return undefined;
+    read += answer.serials.length;
+    ({ count } = answer);
+  }
+  return found;
+}
+
+/** Whether nothing comes back that was not asked for. */
+function isAnswerTo(askedFor: ReadonlySet<string>, answer: SerialPage | 'too_many' | undefined): answer is SerialPage {
+  if (!answer || answer === 'too_many') return false;
+  if (answer.serials.length === 0) return answer.count === 0;
+  return answer.serials.every((serial) => askedFor.has(folded(serial)));
+}
+
+/** Services that ignore case still looked at the list. */
+function folded(serial: string): string {
+  return normaliseKey(serial).toLowerCase();
+}
+
+function isSerial(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
 }
