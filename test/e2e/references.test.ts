@@ -502,6 +502,14 @@ describe('parents in the same file', () => {
     expect(dry.faults).toEqual(run.faults);
   });
 
+  it('tell rows of one key apart', async () => {
+    const rows = [{ no: 'K-1' }, { no: 'K-2' }, { no: 'K-3', parent: 'K-1' }, { no: 'K-3', parent: 'K-2' }];
+    for (const key of ['number', 'none']) {
+      const run = await contracts(rows, { match: { key, duplicates: 'first' } }, { dryRun: true });
+      expect(run.outcomes[3]).toBe(key === 'none' ? '5 created' : '5 duplicate');
+    }
+  });
+
   it('that exist already cannot become their own parents', async () => {
     const file = await desk.file(
       'c.csv',

@@ -119,8 +119,11 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
   const { textOf = JSON.stringify, firstRows } = options;
 
   /** The same for rows that set the same, and for rows at fault of which the file has the same. */
-  const contentOf = (row: WithIds, { set, unread }: StagedRow): string =>
-    isFaulty(row) ? `${textOf(set)}\n${unread}` : textOf(row.set);
+  const contentOf = (row: WithIds, { set, unread }: StagedRow): string => {
+    if (isFaulty(row)) return `${textOf(set)}\n${unread}`;
+    // The id of a record that another row makes is not known yet; the row is.
+    return textOf(row.after ? { ...row.set, [row.after.field]: row.after.row } : row.set);
+  };
 
   /** Its key, and the fault of a row whose key an earlier one has. */
   function withKey(row: WithIds, staged: StagedRow): ResolvedRow {
