@@ -32,6 +32,8 @@ export interface ParentRow {
   readonly row: number;
   /** Heading of the cell that names it. */
   readonly column?: string | undefined;
+  /** What the record of an update held. */
+  readonly old?: Value;
 }
 
 /** What the plan decided for one row. Only `create` and `update` lead to a request. */

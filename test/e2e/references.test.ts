@@ -502,6 +502,14 @@ describe('parents in the same file', () => {
     expect(dry.faults).toEqual(run.faults);
   });
 
+  it('stand in the plan of an update', async () => {
+    await contracts([{ no: 'K-1', parent: 'C-1001' }]);
+    const dry = await contracts([{ no: 'K-1', parent: 'K-2' }, { no: 'K-2' }], {}, { dryRun: true });
+    expect(dry.results[0]).toMatchObject({ outcome: 'updated', changed_fields: 'parent_contract' });
+    const line = { field: 'parent_contract', old: 'C-1001 (1)', new: 'the record of row 3', kind: 'set' };
+    expect(dry.plan[0]).toMatchObject(line);
+  });
+
   it('tell rows of one key apart', async () => {
     const rows = [{ no: 'K-1' }, { no: 'K-2' }, { no: 'K-3', parent: 'K-1' }, { no: 'K-3', parent: 'K-2' }];
     for (const key of ['number', 'none']) {

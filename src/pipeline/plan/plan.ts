@@ -247,7 +247,7 @@ class RowPlan {
       diff: merge.diff,
       base: { record: base?.record ?? null, readAt: base?.readAt ?? 0 },
       issues: this.addColumns([...issues, ...lost]),
-      ...(row.after ? { after: row.after } : {}),
+      ...(row.after ? { after: { ...row.after, old: current.base[row.after.field] ?? null } } : {}),
     };
   }
 

@@ -1,4 +1,4 @@
-import type { Change, DiffText, FieldDiff } from '../../model/change.js';
+import type { Change, DiffText, FieldDiff, ParentRow } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
 import { isEmpty, valueText } from '../../model/value.js';
@@ -22,7 +22,7 @@ export function recordSettled(run: Run, change: Change): void {
   const { ref, key, issues } = change;
   const kind = outcomeOf(change);
   // What would have changed is told of rows that may be written, not of those that cannot.
-  const diff = kind !== 'invalid' && 'diff' in change ? change.diff : undefined;
+  const diff = kind !== 'invalid' ? plannedDiff(change) : undefined;
   const id = 'id' in change ? change.id : undefined;
   const changed = kind === 'updated' ? changedFields(diff) : [];
   recordOutcome(run, { ref, kind, key, attempts: 0, issues, changed, ...(id === undefined ? {} : { id }) }, diff);
@@ -37,8 +37,21 @@ export function recordUnsent(run: Run, change: Change): void {
   const { ref, key, issues } = change;
   const outcome = { ref, kind: 'not_attempted' as const, key, attempts: 0, issues };
   if (change.kind === 'create') recordOutcome(run, { ...outcome, changed: Object.keys(change.fields) });
-  else recordOutcome(run, { ...outcome, id: change.id, changed: changedFields(change.diff) }, change.diff);
+  else {
+    const diff = plannedDiff(change);
+    recordOutcome(run, { ...outcome, id: change.id, changed: changedFields(diff) }, diff);
+  }
 }
+
+/** What a change would make of its record, the reference to the record of another row with it. */
+function plannedDiff(change: Change): readonly FieldDiff[] | undefined {
+  const diff = 'diff' in change ? change.diff : undefined;
+  if (change.kind !== 'update' || !change.after) return diff;
+  const { field, old = null } = change.after;
+  return [...change.diff, { field, old, new: recordOfRow(change.after), kind: 'set' }];
+}
+
+const recordOfRow = ({ row }: ParentRow): string => `the record of row ${row}`;
 
 /** Whether a row makes a record that nobody has made: what it would hold stands with the row, and is noted nowhere else. */
 function isPlanned(outcome: Outcome, dryRun: boolean): boolean {
@@ -56,7 +69,7 @@ export function plannedValues({ set, after }: ResolvedRow, names: RunStore['name
   const add = (field: string, value: string) =>
     values.push({ field: fieldName(field, names), old: '', new: value, kind: 'set' });
   for (const field of Object.keys(set)) if (!isEmpty(set[field])) add(field, valueText(set[field]));
-  if (after && isEmpty(set[after.field])) add(after.field, `the record of row ${after.row}`);
+  if (after && isEmpty(set[after.field])) add(after.field, recordOfRow(after));
   return values;
 }
 
