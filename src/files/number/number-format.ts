@@ -43,6 +43,8 @@ function compile(rawCode: string): NumberFormat {
     toText(decimal, date1904) {
       const value = Number(decimal);
       if (isDate && serialToIso(value, date1904) === undefined) return decimal;
+      // The library counts the parts of a negative length of time from the wrong end.
+      if (value < 0 && /\[[hms]+\]/i.test(pattern)) return `-${format(pattern, -value, FORMAT_OPTIONS).trim()}`;
       return format(pattern, isDate && date1904 ? value + OFFSET_1904 : value, FORMAT_OPTIONS).trim();
     },
   };
