@@ -657,7 +657,7 @@ describe('the reports of a run', () => {
     const second = await desk.import(join(first.reportDir, 'rejected.ndjson'), simple);
     expect(second.commits).toBe(0);
     const codes = (run: Imported) => run.results.slice(0, 3).map((row) => row['codes']);
-    expect(codes(second)).toEqual(['ragged_row', expect.stringMatching(/^ragged_row/), 'out_of_range']);
+    expect(codes(second)).toEqual(['ragged_row', 'ragged_row', 'out_of_range']);
     expect(codes(first)).toEqual(codes(second));
     const written = (await rejected(second)).trim().split('\n');
     for (const at of [0, 2]) expect(written[at]?.startsWith(lines[at]!.slice(0, -1))).toBe(true);

@@ -267,6 +267,8 @@ class RowPlan {
   private brokenRules(ids: readonly number[]): Issue[] {
     const { row } = this;
     if (ids.length > 0 || this.options.job.match.missing !== 'create') return [];
+    // Of cells that are not certain no rule can be told.
+    if (row.issues.some(({ code }) => code === 'ragged_row' || code === 'stray_quote')) return [];
     const faulty = new Set(row.issues.map((issue) => issue.field));
     return this.check(row.set, 'create').filter((issue) => !faulty.has(issue.field));
   }
