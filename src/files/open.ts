@@ -94,6 +94,8 @@ const UNSUPPORTED_BINARY: readonly (readonly [name: string, beginning: string])[
   ['a RAR archive', 'Rar!\x1a'],
   ['an SQLite database', 'SQLite format 3'],
   ['a PNG image', '\x89PNG'],
+  ['a gzip file within another', '\x1f\x8b'],
+  ['a bzip2 archive', 'BZh91AY&SY'],
   ['a text in UTF-32', '\xff\xfe\0\0'],
   ['a text in UTF-32', '\0\0\xfe\xff'],
 ];

@@ -43,6 +43,7 @@ describe('files that are no table', () => {
       'XML spreadsheet of Excel 2003',
     ],
     ['a JSON array', '[{"a":1}]', 'a JSON array'],
+    ['a file packed twice', gzipSync(gzipSync('Name,Serial\nA,1\n')), 'a gzip file within another'],
     ['a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), 'a PNG image'],
     [
       'binary data',
