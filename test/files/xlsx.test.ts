@@ -212,6 +212,8 @@ describe('sheets', () => {
   test('no data anywhere', async () => {
     const error = await refusal(openSource(await book({ sheets: [{ xml: '' }, { xml: '<row r="5"/>' }] })));
     expect(error.message).toContain('no visible sheet holds data');
+    const hidden = await refusal(openSource(await book({ sheets: [sheets[0]!, { name: 'None', xml: '' }] })));
+    expect(hidden.message).toContain('(sheets: "Hidden one" (hidden), "None")');
   });
 });
 

@@ -140,7 +140,7 @@ async function chooseSheet(book: SourceBook, stated: string | number | undefined
     evidence.push(`The sheet is "${sheet.name}", the first visible one that holds data.`);
     return { sheet, survey };
   }
-  const names = sheetList(book.sheets, ({ name }) => `"${name}"`);
+  const names = sheetList(book.sheets, ({ name, state }) => `"${name}"${state === 'visible' ? '' : ' (hidden)'}`);
   throw new RunError('failed', `${book.path}: no visible sheet holds data (sheets: ${names}). Nothing was sent.`);
 }
 
