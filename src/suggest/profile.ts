@@ -39,6 +39,8 @@ export interface FileProfile {
   readonly rows: number;
   /** Rows whose cells cannot be told apart; they are in no count but `rows`. */
   readonly uneven: number;
+  /** Rows of which one cell alone is filled, as in titles and notes between the records. */
+  readonly lone: number;
   readonly columns: readonly Column[];
   readonly sample: readonly SheetRow[];
   /** Whether the sample is every row. */
@@ -71,6 +73,7 @@ export async function profileFile(source: OpenSource, limits: Partial<typeof LIM
   let step = 1;
   let rows = 0;
   let uneven = 0;
+  let lone = 0;
   const nulls = new Map<string, string>();
   for await (const batch of source.rows()) {
     for (const row of batch) {
@@ -81,6 +84,7 @@ export async function profileFile(source: OpenSource, limits: Partial<typeof LIM
         continue;
       }
       const cells = row.cells.slice(0, headings.length).map((cell) => (isNull(cell, nulls) ? '' : cell));
+      if (headings.length > 3 && cells.filter((cell) => !isBlank(cell)).length === 1) lone++;
       for (const [index, counter] of counters.entries()) counter.add(cells[index]);
       if ((rows - uneven - 1) % step !== 0) continue;
       sample.push({ row: row.row, cells: cells.map(boundedCell) });
@@ -102,7 +106,7 @@ export async function profileFile(source: OpenSource, limits: Partial<typeof LIM
       cells: cellsOf(index, sample),
     };
   });
-  return { format, delimiter, rows, uneven, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
+  return { format, delimiter, rows, uneven, lone, columns, sample, whole: step === 1, nulls: [...nulls.values()] };
 }
 
 /** Notes the text where it means blank. */

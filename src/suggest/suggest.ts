@@ -116,7 +116,7 @@ export async function suggestJob(
   const assigned = knowledge ? assign(spec, file, knowledge) : withoutService;
   const decimal = decimalOf(assigned, file);
   const dates = sharedDates(assigned);
-  const { key, measured } = chooseKey(spec, assigned, file.rows);
+  const { key, measured } = chooseKey(spec, assigned, file.lone * 5 > file.rows ? file.rows : file.rows - file.lone);
   const given = new Set(assigned.flatMap(({ mapped }) => (mapped ? [mapped.field.name] : [])));
   const missing = missingFields(spec, assigned);
   const settings = { dates, sign: decimal?.sign, given, missing };

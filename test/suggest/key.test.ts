@@ -15,6 +15,19 @@ describe('an address', () => {
   });
 });
 
+describe('titles and notes between the records', () => {
+  it('have no key, and speak against none', async () => {
+    const assets = range(12, (at) => [`Laptop ${at}`, `SN-${at}`, 'Dell', at]);
+    const rows = [
+      ['Name', 'Serial number', 'Manufacturer', 'Cost'],
+      ['Berlin', '', '', ''],
+      ...assets,
+      ['12 in all', '', '', ''],
+    ];
+    expect((await suggested('asset', rows)).suggestion.key).toMatchObject({ field: 'serial_number', fits: true });
+  });
+});
+
 describe('names of the other party', () => {
   it.each([
     ['supplier', 'CustomerName'],
