@@ -156,14 +156,15 @@ async function assertJobFitsFile({ job, request, source, settings }: Run): Promi
   if (missing * 2 <= needed) return;
   const { name, path } = request.job;
   const dir = path === '' ? settings.jobsDir : dirname(path);
-  const fits: { readonly name: string; readonly needed: number }[] = [];
+  const fits: { readonly name: string; readonly needed: number; readonly alike: boolean }[] = [];
   for (const file of await jobFileNames(dir).catch((): string[] => [])) {
     const found = await checkJobFile(join(dir, file), { jobsDir: dir }).catch(() => undefined);
-    if (found?.job?.kind !== job.kind) continue;
+    if (!found?.job || found.job.kind === 'export') continue;
     const other = countHeadings(found.job, headings);
-    if (other.needed > 0 && other.missing === 0) fits.push({ name: jobNameOf(file), needed: other.needed });
+    if (other.needed > 0 && other.missing === 0)
+      fits.push({ name: jobNameOf(file), needed: other.needed, alike: found.job.kind === job.kind });
   }
-  const [best] = fits.sort((a, b) => b.needed - a.needed);
+  const [best] = fits.sort((a, b) => Number(b.alike) - Number(a.alike) || b.needed - a.needed);
   // One or two are more likely misspelt, unless another job finds more in the file: each has a fault of its own.
   if (missing < 3 && (best?.needed ?? 0) <= needed) return;
   const where = sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}.`;

@@ -435,6 +435,11 @@ describe('a claimed file', () => {
     expect((await bench.settled(await bench.add({ job: 'brief', file }))).failedReason).toBe(
       '1 of 1 headings of job `brief` are missing; this file fits job `assets`. Nothing was sent.',
     );
+    // A reconcile job's folder may get the file of an import job, and the other way round.
+    await writeFile(path.join(bench.dir, 'jobs', 'nightly.yaml'), JSON.stringify({ ...wide, kind: 'reconcile' }));
+    expect((await bench.settled(await bench.add({ job: 'nightly', file }, {}, 'reconcile'))).failedReason).toBe(
+      '3 of 4 headings of job `nightly` are missing; this file fits job `assets`. Nothing was sent.',
+    );
     // Headings that the job calls optional may be missing.
     const some = await bench.file('b.csv', 'Name,Room,City,Notes\r\nx,1,Bonn,n\r\n');
     const run = await bench.settled(await bench.add({ job: 'wide', file: some }));
