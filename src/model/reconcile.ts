@@ -86,6 +86,8 @@ export interface ReconcileFacts {
     readonly after: number;
     /** Why this run may not tell or touch orphans, one sentence. */
     readonly held_reason?: string;
+    /** Those that a person wants to see first; none where a summary leaves its machine. */
+    readonly first?: readonly OrphanLine[];
   };
   /** The run that this one was compared with. */
   readonly previous?: { readonly run: string; readonly rows: number; readonly at: string };

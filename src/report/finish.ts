@@ -149,7 +149,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     ...input.timing?.(),
     ...(input.summary.source ? { source: { ...input.summary.source, rows } } : {}),
     status: input.summary.status ?? (forPerson > 0 ? 'partial' : 'succeeded'),
-    ...(comparison ? { reconcile: { ...comparison.input.facts, compared: comparison.compared } } : {}),
+    ...(comparison ? { reconcile: comparison.result } : {}),
     rows: { ...tally.counts, total: totalRows(tally.counts) },
     ...(losses.rows ? { losses: losses.rows } : {}),
     ...(references.length > 0

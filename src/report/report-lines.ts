@@ -4,9 +4,9 @@ import { visible } from '../model/control-characters.js';
 import type { Issue } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OrphanLine } from '../model/reconcile.js';
-import { changesText, type Difference } from './reconcile/compare.js';
+import type { Difference } from './reconcile/compare.js';
 import type { NewRecord, RunKind } from './summary.js';
-import { outcomeWords } from './wording.js';
+import { changesText, outcomeWords } from './wording.js';
 
 /** The lines of the CSV reports as cells; contract, section 6. Columns are never renamed or moved. */
 

@@ -191,6 +191,11 @@ export function authorityText({ stands }: Difference): string {
   return stands === 'file' ? 'the file’s' : 'the service’s';
 }
 
+/** `lifecycle_stage: Deployed → Retired` */
+export function changesText({ changes = [] }: OrphanLine): string {
+  return changes.map(({ field, old, new: value }) => `${field}: ${old || '(none)'} → ${value || '(none)'}`).join('; ');
+}
+
 export function orphanStateText({ state, outcome }: OrphanLine): string {
   switch (state) {
     case 'report':

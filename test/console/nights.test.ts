@@ -36,13 +36,13 @@ const NIGHTS = [
   STOPPED,
   ...Array.from({ length: 29 }, (_, at) => night(30 - at, at === 9 ? { approved_by: 'Ann' } : {})),
 ];
-const ORPHANS = { total: 402, fresh: 390, acted: 0, waiting: 402, settled: 0, held: 0, action: 'set', after: 2 };
-const LINES = [
-  'id,key,name,since,absences,state,why,outcome,codes,message,changes',
-  '60,SN-100060,"14"" screen, <b>spare</b>",2026-03-31,1,wait,,,,,',
-  '61,SN-100061,,2026-03-30,2,act,,,,,',
-  '',
-].join('\r\n');
+const ORPHANS = {
+  ...{ total: 402, fresh: 390, acted: 0, waiting: 402, settled: 0, held: 0, action: 'set', after: 2 },
+  first: [
+    { id: 60, key: 'SN-100060', name: '14" screen, <b>spare</b>', since: '2026-03-31', absences: 1, state: 'wait' },
+    { id: 61, key: 'SN-100061', name: '', since: '2026-03-30', absences: 2, state: 'act' },
+  ],
+};
 const detailOf = (status: Night['status']) =>
   sample.detail({
     id: id(31),
@@ -72,10 +72,8 @@ const ERP: Answers = {
   'GET /nights/erp': { nights: NIGHTS, next: null },
   [`GET /runs/${id(31)}`]: detailOf('braked'),
   [`GET /runs/${id(31)}/plan`]: sample.PLAN,
-  [`GET /runs/${id(31)}/reports/orphans.csv`]: LINES,
   [`GET /runs/${id(30)}`]: { ...detailOf('succeeded'), id: id(30), actions: sample.ACTIONS },
   [`GET /runs/${id(30)}/plan`]: { ...sample.PLAN, brakes: [], fields: [] },
-  [`GET /runs/${id(30)}/reports/orphans.csv`]: LINES,
 };
 const STATES: readonly {
   name: string;
@@ -143,7 +141,7 @@ describe.skipIf(!hasBrowser)('the nights of a job', () => {
     }
   });
 
-  it('are gone through with the keyboard; the address says which, and orphans are shown as the report has them', async () => {
+  it('are gone through with the keyboard; the address says which, and orphans are shown as the summary has them', async () => {
     const { page, close } = await stage(ERP);
     try {
       await page.goto('/nights/erp');

@@ -9,22 +9,17 @@ export function toTsv(cells: readonly (readonly string[])[]): string {
 const quoted = (text: string) => (/[\t\r\n]|^"/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** A cell and what ends it. A quote that no quote closes is a sign like any other. */
-const CELL = {
-  '\t': /(?:"((?:[^"]|"")*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r?\n|\r|$)/y,
-  ',': /(?:"((?:[^"]|"")*)"(?=[,\r\n]|$)|([^,\r\n]*))(,|\r?\n|\r|$)/y,
-};
+const CELL = /(?:"((?:[^"]|"")*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r?\n|\r|$)/y;
 
-/** Reports are read so, too, with a comma. */
-export function fromTsv(text: string, separator: '\t' | ',' = '\t'): string[][] {
+export function fromTsv(text: string): string[][] {
   const rows: string[][] = [[]];
-  const cell = CELL[separator];
-  cell.lastIndex = 0;
+  CELL.lastIndex = 0;
   for (;;) {
-    const [, inQuotes, plain = '', end] = cell.exec(text)!;
+    const [, inQuotes, plain = '', end] = CELL.exec(text)!;
     rows.at(-1)!.push(inQuotes?.replaceAll('""', '"') ?? plain);
     // The line end behind the last row begins no row.
-    if (end === '' || (end !== separator && cell.lastIndex === text.length)) return rows;
-    if (end !== separator) rows.push([]);
+    if (end === '' || (end !== '\t' && CELL.lastIndex === text.length)) return rows;
+    if (end !== '\t') rows.push([]);
   }
 }
 

@@ -57,11 +57,6 @@ export function differencesOf(
   });
 }
 
-/** `lifecycle_stage: Deployed → Retired` */
-export function changesText({ changes = [] }: OrphanLine): string {
-  return changes.map(({ field, old, new: value }) => `${field}: ${old || '(none)'} → ${value || '(none)'}`).join('; ');
-}
-
 const DIFFERENCES = 60;
 const ORPHANS = 30;
 
@@ -84,6 +79,12 @@ export class Comparison {
   readonly #orphans = new Map<OrphanLine['state'], OrphanLine[]>();
 
   constructor(readonly input: ReconcileInput) {}
+
+  get result() {
+    const { compared, orphans, input } = this;
+    const { facts } = input;
+    return { ...facts, orphans: { ...facts.orphans, first: orphans }, compared };
+  }
 
   get orphans(): readonly OrphanLine[] {
     return ORDER.flatMap((state) => this.#orphans.get(state) ?? []).slice(0, ORPHANS);

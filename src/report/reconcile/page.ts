@@ -4,6 +4,7 @@ import { html, type Markup, section, shortMessage, shortText, table, untrusted, 
 import { countText, formatNumber, type Summary } from '../summary.js';
 import {
   authorityText,
+  changesText,
   differenceResult,
   keyFigures,
   orphanParts,
@@ -13,7 +14,7 @@ import {
   scopeSentence,
   takesFileValue,
 } from '../wording.js';
-import { changesText, type Difference, type ReconcileInput, type ReconcileSamples } from './compare.js';
+import type { Difference, ReconcileInput, ReconcileSamples } from './compare.js';
 
 type Facts = NonNullable<Summary['reconcile']>;
 

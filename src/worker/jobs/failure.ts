@@ -120,13 +120,14 @@ export function redactFault(error: unknown, redact: RedactText): unknown {
 
 /** A summary as it leaves this machine, by the queue: what it quotes may be cells. The one on the disk is whole. */
 export function redactSummary(summary: Partial<Summary>, redact: RedactText): object {
-  const { reason, warnings, detected, top_faults: faults, references } = summary;
+  const { reason, warnings, detected, top_faults: faults, references, reconcile } = summary;
   return {
     ...summary,
     ...(warnings && { warnings: warnings.map(redact) }),
     ...(detected && { detected: detected.map(redact) }),
     ...(faults && { top_faults: faults.map(({ example: _, ...fault }) => fault) }),
     ...(references && { references: references.map((one) => ({ ...one, first: [] })) }),
+    ...(reconcile && { reconcile: { ...reconcile, orphans: { ...reconcile.orphans, first: [] } } }),
     ...(reason !== undefined && { reason: redact(reason) }),
   };
 }

@@ -41,7 +41,7 @@ describe('a reconciliation of the queue', () => {
     const reported = await run({ job: 'erp', file: 'erp.csv' });
     expect(reported.returnvalue).toMatchObject({
       ...{ kind: 'reconcile', status: 'succeeded', dry_run: true, rows: FOUND, requests: { writes: 0 } },
-      reconcile: { apply: false, orphans: { total: 1 } },
+      reconcile: { apply: false, orphans: { total: 1, first: [] } },
     });
     expect(reported.progress).toMatchObject({ phase: 'done', total: 30, done: 30, outcomes: { updated: 2 } });
     expect([writes(), bench.sandbox.requests.writes]).toEqual([0, 0]);
