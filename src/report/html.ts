@@ -320,7 +320,7 @@ function warningSection(summary: Summary): Markup | false {
   );
 }
 
-/** What was taken from the file itself: a wrong decimal sign or order of day and month shows nowhere else. */
+/** What was taken from the file itself: a wrong decimal sign shows nowhere else. */
 function detectedSection({ detected: found = [] }: Summary): Markup | false {
   return (
     found.length > 0 &&

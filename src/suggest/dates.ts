@@ -1,13 +1,8 @@
 import type { Cell } from '../model/row.js';
 import { isRefusal } from '../pipeline/map/cell-text.js';
-import {
-  cite,
-  compileDateFormat,
-  type DateFormat,
-  dateGroups,
-  numericReadings,
-  unambiguousDate,
-} from '../pipeline/map/dates.js';
+import { compileDateFormat, type DateFormat, unambiguousDate } from '../pipeline/map/dates.js';
+import { excerpt } from '../pipeline/map/headings.js';
+import { type DateReading, recogniseDate } from '../resources/calendar.js';
 import type { SampledCell } from './profile.js';
 
 /** What the values of a column say about how its dates are written. */
@@ -30,6 +25,12 @@ export interface DateFinding {
 export function isDate(cell: Cell): boolean {
   if (typeof cell === 'string') return (numericReadings(cell)?.length ?? 0) > 0 || !isRefusal(unambiguousDate(cell));
   return cell.t === 'd' || (cell.t === 'n' && /^\d{8}$/.test(cell.value) && !isRefusal(unambiguousDate(cell.value)));
+}
+
+/** The ways to read `01/02/2024`; undefined where the text is no such date. */
+function numericReadings(text: string): readonly DateReading[] | undefined {
+  const found = recogniseDate(text);
+  return typeof found === 'string' ? undefined : found;
 }
 
 const TIMES = ['', ' H:mm:ss', ' H:mm', ' h:mm:ss a', ' h:mm a', "'T'HH:mm:ss"];
@@ -103,4 +104,56 @@ const COMMON_FORMATS = [...NUMERIC_FORMATS, ...MONTH_NAME_FORMATS].flatMap(withT
 function reads(format: DateFormat, text: string): boolean {
   const date = format.parse(text);
   return date !== undefined && date !== 'no_such_day';
+}
+
+interface DateSample {
+  readonly text: string;
+  readonly row: number;
+}
+
+/** Dates of one mark and one length of the year. */
+interface DateGroup {
+  count: number;
+  /** A cell that can be read in several ways. */
+  firstOpen: DateSample | undefined;
+  /** By format, the cells that fit it alone. */
+  readonly certain: Map<string, { count: number; first: DateSample }>;
+}
+
+/** Numeric dates by way of writing, and what each shows of the order of day and month. */
+function dateGroups(cells: Iterable<DateSample>): ReadonlyMap<string, DateGroup> {
+  const groups = new Map<string, DateGroup>();
+  for (const cell of cells) {
+    const readings = numericReadings(cell.text);
+    const [first] = readings ?? [];
+    if (!readings || !first) continue;
+    const notation = notationOf(first.format);
+    const group = groups.get(notation) ?? { count: 0, firstOpen: undefined, certain: new Map() };
+    groups.set(notation, group);
+    group.count++;
+    if (readings.length > 1) {
+      group.firstOpen ??= cell;
+    } else if (showsOrder(cell.text)) {
+      const certain = group.certain.get(first.format);
+      if (certain) certain.count++;
+      else group.certain.set(first.format, { count: 1, first: cell });
+    }
+  }
+  return groups;
+}
+
+/** `d/M/yyyy` and `M/d/yyyy` → `//yyyy`: the way of writing, whatever the order. */
+function notationOf(format: string): string {
+  const [mark = ''] = /[^dMy]/.exec(format) ?? [];
+  return `${mark}${mark}${/yyyy|yy/.exec(format)?.[0] ?? ''}`;
+}
+
+/** Where day and month are the same number, either format fits. */
+function showsOrder(text: string): boolean {
+  const [first, second] = text.split(/\D/);
+  return Number(first) !== Number(second);
+}
+
+function cite({ text, row }: DateSample): string {
+  return `"${excerpt(text)}" (row ${row})`;
 }

@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SheetRow } from '../../src/model/row.js';
-import {
-  compileDateFormat,
-  type DateFormat,
-  dateInFormats,
-  surveyDateOrder,
-  unambiguousDate,
-} from '../../src/pipeline/map/dates.js';
+import { compileDateFormat, type DateFormat, dateInFormats, unambiguousDate } from '../../src/pipeline/map/dates.js';
 
 const read = (result: ReturnType<typeof unambiguousDate>) => (typeof result === 'string' ? result : result.refused);
 
@@ -93,74 +86,6 @@ describe('dates of which the job states no format', () => {
     expect(typeof result === 'string' ? '' : result.why).toMatch(
       /1 February 2024 \(`d\/M\/yyyy`\) or 2 January 2024 \(`M\/d\/yyyy`\).*dates: \[/,
     );
-  });
-});
-
-describe('the order of day and month, proven by the cells of the column', () => {
-  const survey = (...cells: string[]) =>
-    surveyDateOrder(
-      { heading: 'Bought', index: 0 },
-      cells.map((cell, at): SheetRow => ({ row: at + 2, cells: [cell] })),
-    );
-  const proof = ['25/12/2024', '13/01/2024', '31/03/2023', '17/05/2022', '28/02/2024'];
-
-  test('five cells of one order and none of the other decide, and are cited', () => {
-    const { orders, evidence, warnings } = survey('01/02/2024', '05/05/2024', '2024-01-31', ...proof);
-    expect(warnings).toEqual([]);
-    expect(evidence).toEqual([
-      '"Bought": dates such as "01/02/2024" (row 2) are read as `d/M/yyyy`: of 7 dates in the first 8 rows 5 can be read in this order only, such as "25/12/2024" (row 5), and none in the other.',
-    ]);
-    expect(unambiguousDate('01/02/2024', orders)).toBe('2024-02-01');
-    expect(unambiguousDate('25/12/2024', orders)).toBe('2024-12-25');
-    expect(unambiguousDate('2024-01-31', orders)).toBe('2024-01-31');
-    expect(read(unambiguousDate('31/02/2024', orders))).toBe('not_a_date');
-  });
-
-  test('the month first', () => {
-    const { orders } = survey('4/12/2012', ...proof.map((text) => text.replace(/^(\d+)\/(\d+)/, '$2/$1')));
-    expect(unambiguousDate('4/12/2012', orders)).toBe('2012-04-12');
-    expect(unambiguousDate('4/12/2012 0:00:00', orders)).toBe('2012-04-12');
-  });
-
-  test('where day and month are the same number, either order reads the day', () => {
-    const monthFirst = survey('4/12/2012', ...proof.map((text) => text.replace(/^(\d+)\/(\d+)/, '$2/$1'))).orders;
-    expect(unambiguousDate('01/01/2024', monthFirst)).toBe('2024-01-01');
-    expect(unambiguousDate('5/05/2024', monthFirst)).toBe('2024-05-05');
-    expect(unambiguousDate('05/05/2024', survey('4/12/2012', ...proof).orders)).toBe('2024-05-05');
-  });
-
-  test('a later cell that contradicts the proof is refused, not read in its own order', () => {
-    const refused = unambiguousDate('12/25/2024', survey('01/02/2024', ...proof).orders);
-    expect(refused).toMatchObject({ refused: 'ambiguous_date' });
-    expect(typeof refused === 'string' ? '' : refused.why).toMatch(
-      /25 December 2024 only, with the month first, but the day comes first in this column: of 6 dates .*dates: \[M\/d\/yyyy\]/,
-    );
-  });
-
-  test.each<[string, string[]]>([
-    ['four cells', proof.slice(1)],
-    ['one cell of the other order', [...proof, '12/25/2024']],
-    ['cells with another mark', proof.map((text) => text.replaceAll('/', '.'))],
-    ['cells with another length of the year', proof.map((text) => text.replace('/20', '/'))],
-    ['less than a tenth of the dates', [...proof, ...Array<string>(60).fill('01/04/2024')]],
-    ['cells of which day and month are equal', Array<string>(9).fill('05/05/2024')],
-    ['no other cell', []],
-  ])('%s prove nothing: the date is ambiguous', (_, cells) => {
-    const { orders, warnings, evidence } = survey('01/02/2024', ...cells);
-    expect(read(unambiguousDate('01/02/2024', orders))).toBe('ambiguous_date');
-    expect(evidence).toEqual([]);
-    expect(warnings.join()).toMatch(
-      /day and month cannot be told apart, as in "01\/02\/2024" \(row 2\); such rows are refused/,
-    );
-  });
-
-  test('dates that leave no doubt need no proof', () => {
-    expect(survey(...proof)).toEqual({ orders: new Map(), evidence: [], warnings: [] });
-  });
-
-  test('years in front are never taken for days', () => {
-    const { orders } = survey('24-06-15', '25-12-99', '13-01-98', '31-03-97', '17-05-96', '28-02-95', '99-12-31');
-    expect(read(unambiguousDate('24-06-15', orders))).toBe('ambiguous_date');
   });
 });
 

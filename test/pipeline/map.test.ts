@@ -122,19 +122,22 @@ describe('the mapping', () => {
     expect(convertCell('serial_number', number)).toBe('12,345,678');
   });
 
-  test('a date column with two readings is a warning that names the format other rows show', () => {
+  test('a date with two readings is refused, whatever other cells of its column show', () => {
     const columns = { N: 'name', D: 'warranty_end_date' };
-    const warn = (dates: string[], more = {}) =>
-      mappingOf({ columns, ...more }, ['N', 'D'], {
-        sample: dates.map((date, at) => ({ row: at + 2, cells: ['n', date] })),
-      }).warnings;
-    expect(warn(['2/4/2012 0:00:00', '3/3/2012', '5/19/2006']).join()).toMatch(
-      /"D": in 1 of the first 3 rows.*"2\/4\/2012 0:00:00" \(row 2\).*"5\/19\/2006" \(row 4\), are written `M\/d\/yyyy`/,
+    const dates = ['01/02/2024', ...Array.from({ length: 12 }, (_, at) => `${at + 13}/12/2024`)];
+    const sample = dates.map((date, at) => ({ row: at + 2, cells: ['n', date] }));
+    const mapping = mappingOf({ columns }, ['N', 'D'], { sample });
+    expect([mapping.warnings, mapping.evidence]).toEqual([[], []]);
+    const [first, ...others] = sample.map((one) => mapping.mapRow(one));
+    expect(first?.issues).toMatchObject([
+      {
+        code: 'ambiguous_date',
+        message: expect.stringMatching(/1 February 2024.*2 January 2024.*State the format in the job.*dates: \[/),
+      },
+    ]);
+    expect(others.map(({ set }) => set['warranty_end_date'])).toEqual(
+      Array.from({ length: 12 }, (_, at) => `2024-12-${at + 13}`),
     );
-    expect(warn(['2/4/2012', '19/5/2006', '5/19/2006']).join()).toContain('several formats');
-    expect(warn(['2/4/2012']).join()).toContain('State the format');
-    expect(warn(['19/5/2006', '2012-02-04'])).toEqual([]);
-    expect(warn(['2/4/2012'], { source: { dates: ['d/M/yyyy'] } })).toEqual([]);
   });
 
   test('custom fields are looked up only where the job names some', () => {

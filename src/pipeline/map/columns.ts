@@ -13,11 +13,11 @@ import { type DecimalRule, decidesSign, surveyDecimals } from './amounts.js';
 import { isRefusal, trimText } from './cell-text.js';
 import { nullWordCounter, type SynonymCount } from './column-warnings.js';
 import { type Convert, makeConverter } from './convert.js';
-import { compileDateFormat, type DateFormat, type DateOrders, type DateSurvey, surveyDateOrder } from './dates.js';
+import { compileDateFormat, type DateFormat } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
 import { type Catalogue, findTarget, type Target } from './targets.js';
 
-/** The first rows of a file: they show the decimal sign and how dates are written. */
+/** The first rows of a file: they show the decimal sign. */
 export interface Sample {
   readonly rows: readonly SheetRow[];
   /** Of CSV files. */
@@ -334,8 +334,7 @@ export function compileColumns(input: MappingInput) {
   const auto = job.source.decimal === 'auto';
   // What a field made of several columns holds is no cell that a survey could look at.
   const cells = located.filter(({ textOf }) => !textOf);
-  const columnsOf = (kind: string) => cells.filter(({ spec }) => spec.type.kind === kind);
-  const amounts = columnsOf('decimal').filter(({ options }) => !options.decimal);
+  const amounts = cells.filter(({ spec, options }) => spec.type.kind === 'decimal' && !options.decimal);
   /** Each sample with those before it. */
   const looks = samples.map(({ delimiter }, at) => {
     return { rows: samples.slice(0, at + 1).flatMap(({ rows }) => rows), delimiter };
@@ -348,11 +347,7 @@ export function compileColumns(input: MappingInput) {
     isNull,
     whenBlank,
   };
-  const dates = new Map<LocatedColumn, DateSurvey>();
-  for (const one of fileRules.dates ? [] : columnsOf('date')) {
-    if (!one.options.dates) for (const { rows } of looks) dates.set(one, surveyDateOrder(one, rows, dates.get(one)));
-  }
-  const columns = located.map((one) => compileColumn(one, input, fileRules, dates.get(one)?.orders, problems));
+  const columns = located.map((one) => compileColumn(one, input, fileRules, problems));
   const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
     if (!setBy.has(field)) problems.push(`match.key: ${name} is set by no column; map the column that holds it`);
     return field;
@@ -370,9 +365,8 @@ export function compileColumns(input: MappingInput) {
           ]
         : []),
       ...(survey.warning ? [survey.warning] : []),
-      ...[...dates.values()].flatMap((one) => one.warnings),
     ],
-    evidence: [...(survey.evidence ? [survey.evidence] : []), ...[...dates.values()].flatMap((one) => one.evidence)],
+    evidence: survey.evidence ? [survey.evidence] : [],
     /** Every reason why the job cannot run on this file, one line each. */
     problems,
   };
@@ -383,7 +377,6 @@ function compileColumn(
   located: LocatedColumn,
   { job, meta }: MappingInput,
   fileRules: FileRules,
-  orders: DateOrders | undefined,
   problems: string[],
 ): Column {
   const { options, heading, where, field, spec } = located;
@@ -395,7 +388,6 @@ function compileColumn(
     format: meta.format,
     column: heading,
     ...(dates ? { dates } : {}),
-    ...(orders ? { orders } : {}),
   });
   const { isNull } = fileRules;
   const stated = (text: string) => isNull(text) || (values?.has(foldText(text)) ?? false);

@@ -8,7 +8,7 @@ import { booleanValue, enumValue } from '../../resources/value-check.js';
 import { isId, type StagedValue } from '../rows.js';
 import { amountText, type DecimalRule, notANumber } from './amounts.js';
 import { cellText, isRefusal, type Refusal, refuse } from './cell-text.js';
-import { type DateFormat, type DateOrders, dateInFormats, unambiguousDate } from './dates.js';
+import { type DateFormat, dateInFormats, unambiguousDate } from './dates.js';
 import { didYouMean } from './headings.js';
 
 /** Turns one cell into a value of the field's type, or says why not. Blank and error cells never get here; text is trimmed. */
@@ -18,8 +18,6 @@ interface ConvertOptions {
   readonly decimal: DecimalRule;
   /** Formats of text dates; absent: only dates that cannot be misread. */
   readonly dates?: readonly DateFormat[];
-  /** The order of day and month that the column proves; of no account where formats are stated. */
-  readonly orders?: DateOrders;
   readonly format: SourceFormat;
   /** The heading; kept with names that are looked up later. */
   readonly column?: string | undefined;
@@ -40,7 +38,7 @@ export function makeConverter(field: FieldSpec, options: ConvertOptions): Conver
     case 'integer':
       return (cell) => integer(cell, options.decimal);
     case 'date':
-      return (cell) => date(cell, options.dates, options.orders);
+      return (cell) => date(cell, options.dates);
     case 'boolean':
       return (cell) =>
         typeof cell === 'object' && cell.t === 'b'
@@ -93,12 +91,8 @@ function integer(cell: Cell, rule: DecimalRule): number | Refusal {
   return Number.isSafeInteger(whole) ? whole : refuse('out_of_range', 'is too large. Correct the cell.');
 }
 
-function date(
-  cell: Cell,
-  formats: readonly DateFormat[] | undefined,
-  orders: DateOrders | undefined,
-): string | Refusal {
-  if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : unambiguousDate(cell, orders);
+function date(cell: Cell, formats: readonly DateFormat[] | undefined): string | Refusal {
+  if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : unambiguousDate(cell);
   if (cell.t === 'd') {
     const [year = 0, month = 0, day = 0] = cell.value.slice(0, 10).split('-').map(Number);
     // Day 0 of the workbook calendar: the cell holds a time of day alone.

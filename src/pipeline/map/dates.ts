@@ -1,4 +1,3 @@
-import type { SheetRow } from '../../model/row.js';
 import {
   type DateReading,
   fullYear,
@@ -8,8 +7,7 @@ import {
   monthByName,
   recogniseDate,
 } from '../../resources/calendar.js';
-import { type Refusal, refuse, trimText } from './cell-text.js';
-import { excerpt } from './headings.js';
+import { type Refusal, refuse } from './cell-text.js';
 
 /** Calendar dates as `yyyy-MM-dd` text; no instant, no time zone, no `Date`. */
 
@@ -118,55 +116,15 @@ export function dateInFormats(text: string, formats: readonly DateFormat[]): str
 }
 
 /**
- * Reads text where the job states no format: ISO dates, dates with the month as a word, and numeric
- * dates whose day and month cannot be mixed up. `yyyy-MM-dd`, or why not; what can be read in two ways is never guessed.
- *
- * `proven`: the order that the column's other cells prove (`surveyDateOrder`). It decides between two readings; a date that
- * fits only the other order contradicts the proof and is refused.
+ * Reads text where the job states no format: ISO dates, dates with the month as a word, and numeric dates whose day and month
+ * cannot be mixed up. `yyyy-MM-dd`, or why not. What can be read in two ways is never guessed, whatever other cells show: the
+ * same cell is the same day in every file.
  */
-export function unambiguousDate(written: string, proven?: DateOrders): string | Refusal {
+export function unambiguousDate(written: string): string | Refusal {
   const found = recogniseDate(written);
   if (found === undefined) return unreadable(written);
   if (typeof found === 'string') return found >= '1000' ? found : missingDay();
-  const order = found[0] && proven?.get(notationOf(found[0].format));
-  return order ? readInOrder(found, order) : onlyReading(found);
-}
-
-/** The ways to read `01/02/2024`; undefined where the text is no such date. */
-export function numericReadings(text: string): readonly DateReading[] | undefined {
-  const found = recogniseDate(text);
-  return typeof found === 'string' ? undefined : found;
-}
-
-/** Whether the day or the month comes first, as the cells of a column prove, with the words to say so. */
-interface DateOrder {
-  readonly first: 'd' | 'M';
-  /** As a clause: `39 cells such as "25/12/2024" (row 7) show it`. */
-  readonly why: string;
-}
-
-/** By way of writing: dates of one mark and one length of the year belong together. */
-export type DateOrders = ReadonlyMap<string, DateOrder>;
-
-/** `d/M/yyyy` and `M/d/yyyy` → `//yyyy`: the way of writing, whatever the order. */
-function notationOf(format: string): string {
-  const [mark = ''] = /[^dMy]/.exec(format) ?? [];
-  return `${mark}${mark}${/yyyy|yy/.exec(format)?.[0] ?? ''}`;
-}
-
-function readInOrder(readings: readonly DateReading[], { first, why }: DateOrder): string | Refusal {
-  const [only] = readings;
-  if (!only) return missingDay();
-  // Where day and month are the same number, either order gives the day.
-  const fits =
-    readings.find(({ format }) => format.startsWith(first)) ??
-    readings.find(({ date, format }) => format.startsWith('d') && date.slice(5, 7) === date.slice(8));
-  if (fits) return fits.date;
-  return refuse(
-    'ambiguous_date',
-    `can be read as ${longDate(only.date)} only, with the ${first === 'd' ? 'month' : 'day'} first, but the ` +
-      `${first === 'd' ? 'day' : 'month'} comes first in this column: ${why}. Correct the cell, or state the formats in the job: \`dates: [${only.format}]\`.`,
-  );
+  return onlyReading(found);
 }
 
 function onlyReading(readings: readonly DateReading[]): string | Refusal {
@@ -196,110 +154,4 @@ function unreadable(text: string): Refusal {
     'not_a_date',
     'cannot be read as a date. Write yyyy-MM-dd, or state the format in the job (`source: { dates: [dd/MM/yyyy] }`).',
   );
-}
-
-export interface DateSample {
-  readonly text: string;
-  readonly row: number;
-}
-
-/** Fewer cells than these prove nothing: a few dates may have been typed in another way than the rest. */
-const MIN_PROOF = 5;
-const PROOF_SHARE = 0.1;
-
-/** Dates of one way of writing, e.g. `//yyyy`. */
-interface DateGroup {
-  count: number;
-  /** Cells that can be read in several ways. */
-  open: number;
-  firstOpen: DateSample | undefined;
-  /** By format, the cells that fit it alone. */
-  readonly certain: Map<string, { count: number; first: DateSample }>;
-}
-
-/** What a look at the first rows said about the dates of a column. */
-export interface DateSurvey {
-  readonly orders: DateOrders;
-  /** What spoke for the orders, one sentence each. */
-  readonly evidence: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-/**
- * Looks at a date column without stated formats. Where at least 5 cells and a tenth of the dates of one way of writing can
- * be read in one order only, such as 25/12/2024, and none in the other, that order is proven for the rest of them.
- * Otherwise dates with two readings are refused, and the warning names the format that other cells show, if any. `before`: what a
- * part of the sample has proven stays so.
- */
-export function surveyDateOrder(
-  column: { readonly heading: string; readonly index: number },
-  sample: readonly SheetRow[],
-  before?: DateSurvey,
-): DateSurvey {
-  const groups = dateGroups(
-    sample.flatMap(({ row, cells }) => {
-      const cell = cells[column.index];
-      return typeof cell === 'string' && cell !== '' ? [{ text: trimText(cell), row }] : [];
-    }),
-  );
-  const orders = new Map(before?.orders);
-  const evidence = [...(before?.evidence ?? [])];
-  const warnings: string[] = [];
-  for (const [notation, group] of groups) {
-    if (!group.firstOpen || orders.has(notation)) continue;
-    const [only, ...others] = [...group.certain];
-    const proven =
-      only && others.length === 0 && only[1].count >= MIN_PROOF && only[1].count >= group.count * PROOF_SHARE;
-    if (proven && /^[dM]/.test(only[0])) {
-      const [format, { count, first }] = only;
-      const which = `of ${group.count} dates in the first ${sample.length} rows ${count} can be read in this order only, such as ${cite(first)}, and none in the other`;
-      orders.set(notation, { first: format.startsWith('d') ? 'd' : 'M', why: which });
-      evidence.push(
-        `"${excerpt(column.heading)}": dates such as ${cite(group.firstOpen)} are read as \`${format}\`: ${which}.`,
-      );
-    } else warnings.push(orderWarning(column.heading, group, group.firstOpen, sample.length));
-  }
-  return { orders, evidence, warnings };
-}
-
-/** Numeric dates by way of writing, and what each shows of the order of day and month. */
-export function dateGroups(cells: Iterable<DateSample>): ReadonlyMap<string, DateGroup> {
-  const groups = new Map<string, DateGroup>();
-  for (const cell of cells) {
-    const readings = numericReadings(cell.text);
-    const [first] = readings ?? [];
-    if (!readings || !first) continue;
-    const notation = notationOf(first.format);
-    const group = groups.get(notation) ?? { count: 0, open: 0, firstOpen: undefined, certain: new Map() };
-    groups.set(notation, group);
-    group.count++;
-    if (readings.length > 1) {
-      group.open++;
-      group.firstOpen ??= cell;
-    } else if (showsOrder(cell.text)) {
-      const certain = group.certain.get(first.format);
-      if (certain) certain.count++;
-      else group.certain.set(first.format, { count: 1, first: cell });
-    }
-  }
-  return groups;
-}
-
-function orderWarning(heading: string, { open, certain }: DateGroup, first: DateSample, rows: number): string {
-  const refused = `"${excerpt(heading)}": in ${open} of the first ${rows} rows day and month cannot be told apart, as in ${cite(first)}; such rows are refused.`;
-  const [only, ...others] = [...certain];
-  if (!only) return `${refused} State the format in the job: \`dates: [dd/MM/yyyy]\`.`;
-  return others.length === 0
-    ? `${refused} Other rows, such as ${cite(only[1].first)}, are written \`${only[0]}\`: if all are, state \`dates: [${only[0]}]\` in the job.`
-    : `${refused} Other rows show several formats: ${[only, ...others].map(([format, at]) => `\`${format}\` in ${at.count} such as ${cite(at.first)}`).join(', ')}.`;
-}
-
-/** Where day and month are the same number, either format fits. */
-function showsOrder(text: string): boolean {
-  const [first, second] = text.split(/\D/);
-  return Number(first) !== Number(second);
-}
-
-export function cite({ text, row }: DateSample): string {
-  return `"${excerpt(text)}" (row ${row})`;
 }

@@ -68,7 +68,7 @@ export interface Run extends RunCore<StoredRequest> {
   readonly job: RowsJob;
   readonly source: OpenSource;
   /**
-   * What shows how dates and amounts are written, in the order in which it counts: the whole file, also where a few rows of it are
+   * What shows how amounts are written, in the order in which it counts: the whole file, also where a few rows of it are
    * taken up or come back corrected.
    */
   readonly formatSources: readonly OpenSource[];

@@ -42,7 +42,7 @@ export interface Table {
 
 type EarlierTable = Required<Table>;
 
-/** What shows how dates and amounts are written, in the order in which it counts: a table, before it those that its rows came back of. */
+/** What shows how amounts are written, in the order in which it counts: a table, before it those that its rows came back of. */
 export const formatSourcesOf = (source: OpenSource, earlier: Table['earlier']): readonly OpenSource[] => [
   ...(earlier?.formats ?? []).map((formats) => inColumnsOf(source, formats)),
   source,
@@ -80,7 +80,7 @@ const SAMPLE_ROWS = 50;
 
 /**
  * Rows that an earlier run of this data folder handed back are read as that run read its file: alone they show less, and what
- * `1,250` or `03/04/2025` means, or a letter beyond ASCII, must not change between two readings. Which run that was is kept in the store.
+ * `1,250` means, or a letter beyond ASCII, must not change between two readings. Which run that was is kept in the store.
  * @throws RunError `failed` where the run that is kept there cannot be read any more.
  */
 export async function withEarlierTable(
@@ -105,13 +105,13 @@ export async function withEarlierTable(
 }
 
 const EARLIER_NOT_FOUND =
-  'The file has the columns of rejected rows, and no one run of this data folder handed them back: what their dates, amounts and letters mean is read from them alone. Look at a dry run before they are written.';
+  'The file has the columns of rejected rows, and no one run of this data folder handed them back: what their amounts and letters mean is read from them alone. Look at a dry run before they are written.';
 
 function notReadable(home: string, run: string, by: string, error: unknown): RunError {
   const { dir } = runFolder(home, by);
   return new RunError(
     'failed',
-    `The run ${run} cannot go on: it reads its dates, amounts and letters as the run ${by} read them, and the file of that run cannot be read any more. Nothing was sent. Put ${dir} back from a backup and resume it again. Without one, import the file anew where its rows have a key: those that are in already are left alone.`,
+    `The run ${run} cannot go on: it reads its amounts and letters as the run ${by} read them, and the file of that run cannot be read any more. Nothing was sent. Put ${dir} back from a backup and resume it again. Without one, import the file anew where its rows have a key: those that are in already are left alone.`,
     [errorText(error)],
     { cause: error },
   );
@@ -144,7 +144,7 @@ async function withEarlier(
     isGuessed && encoding !== own.meta.encoding
       ? await openSource(join(runFolder(home, run).dir, 'work', name), { ...sourceOptions(job), encoding })
       : own;
-  const evidence = `Dates, amounts and letters are read as the run ${by} read them, which handed these rows back.`;
+  const evidence = `Amounts and letters are read as the run ${by} read them, which handed these rows back.`;
   const meta = { ...source.meta, evidence: [...source.meta.evidence, evidence] };
   const formats = formatSourcesOf(earlier.source, earlier.earlier);
   return { source: { ...source, meta }, earlier: { run: by, formats } };
