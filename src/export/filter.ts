@@ -6,7 +6,7 @@ import { readDate } from '../resources/calendar.js';
 import { findCountry } from '../resources/countries.js';
 import { parseCustomName } from '../resources/custom.js';
 import { valueAt } from '../resources/path.js';
-import { readAmount } from '../resources/read-value.js';
+import { decimalSignOf, readAmount } from '../resources/read-value.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
 import { type FieldType, type Lexicon, type ReferenceTarget, readPaths } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
@@ -213,7 +213,8 @@ function wantedCountry(wanted: string, lexicon: Lexicon): Wanted {
 }
 
 function wantedNumber(wanted: string, whole: boolean): Wanted | string {
-  const value = readAmount(wanted, '.');
+  // People write thousands with a comma: `1,200`.
+  const value = decimalSignOf(wanted) === 'either' ? Decimal.parse(wanted.replace(',', '')) : readAmount(wanted);
   if (!value || (whole && value.scale > 0)) return `must be a ${whole ? 'whole number' : 'number such as 1200.50'}`;
   return {
     text: value.text,

@@ -197,9 +197,7 @@ export function addReading(sink: Sink, field: string, raw: unknown, reading: Rea
 }
 
 /** The objects that have an id, of one or a list of them. */
-export function itemsOf(
-  raw: unknown,
-): readonly { readonly id: number; readonly item: Readonly<Record<string, unknown>> }[] {
+function itemsOf(raw: unknown): readonly { readonly id: number; readonly item: Readonly<Record<string, unknown>> }[] {
   return [raw].flat().flatMap((item) => {
     const id = isObject(item) ? recordId(item['id']) : undefined;
     return isObject(item) && id !== undefined ? { id, item } : [];

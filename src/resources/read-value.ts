@@ -3,7 +3,7 @@ import type { Value } from '../model/value.js';
 import { readDate } from './calendar.js';
 import { countryByCode, findCountry } from './countries.js';
 import { isObject } from './path.js';
-import type { DecimalSign, FieldType, Lexicon, ReferenceTarget } from './spec.js';
+import type { FieldType, Lexicon, ReferenceTarget } from './spec.js';
 import { booleanValue, enumValue, matchingWord } from './value-check.js';
 
 /** A value in canonical form (null: the record holds none), or why it has none. */
@@ -21,9 +21,9 @@ export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Read
     case 'texts':
       return readTexts(raw);
     case 'integer':
-      return readInteger(raw, lexicon.decimalSign);
+      return readInteger(raw);
     case 'decimal':
-      return readDecimal(raw, lexicon.decimalSign);
+      return readDecimal(raw);
     case 'date': {
       const date = typeof raw === 'string' ? readDate(raw, lexicon.dateOrder) : undefined;
       if (typeof raw === 'string' && raw.trim() === '') return NO_VALUE;
@@ -72,26 +72,26 @@ function numberText(raw: number | Decimal): string {
   return raw instanceof Decimal ? raw.text : (Decimal.parse(String(raw))?.text ?? String(raw));
 }
 
-function readInteger(raw: unknown, sign: DecimalSign | undefined): ReadResult {
-  const decimal = asDecimal(raw, sign);
+function readInteger(raw: unknown): ReadResult {
+  const decimal = asDecimal(raw);
   const whole = decimal && decimal.scale === 0 ? Number(decimal.text) : Number.NaN;
   return Number.isSafeInteger(whole) ? { value: whole } : { why: 'it is not a whole number' };
 }
 
-function readDecimal(raw: unknown, sign: DecimalSign | undefined): ReadResult {
+function readDecimal(raw: unknown): ReadResult {
   if (typeof raw === 'string' && raw.trim() === '') return NO_VALUE;
-  const decimal = asDecimal(raw, sign);
+  const decimal = asDecimal(raw);
   if (decimal) return { value: decimal };
   if (typeof raw === 'string' && decimalSignOf(raw) === 'either')
-    return { why: 'its comma could stand before decimals or before thousands' };
+    return { why: `its ${raw.includes(',') ? 'comma' : 'point'} could stand before decimals or before thousands` };
   return { why: 'it is not a decimal number' };
 }
 
 /** Numbers, and amounts as text. */
-function asDecimal(raw: unknown, sign: DecimalSign | undefined): Decimal | undefined {
+function asDecimal(raw: unknown): Decimal | undefined {
   if (raw instanceof Decimal) return raw;
   if (typeof raw === 'number') return Decimal.parse(String(raw));
-  return typeof raw === 'string' ? readAmount(raw, sign) : undefined;
+  return typeof raw === 'string' ? readAmount(raw) : undefined;
 }
 
 function readReference(to: ReferenceTarget, raw: unknown, lexicon: Lexicon): ReadResult {
@@ -148,8 +148,8 @@ const shape = (decimals: string, thousands: string) =>
 const WITH_POINT = shape('[.]', '[,]');
 const WITH_COMMA = shape('[,]', '[.]');
 
-/** What one amount tells about the decimal sign of all: `either` for `1,200` and `1.200`. Undefined: nothing. */
-export function decimalSignOf(source: string): DecimalSign | 'either' | undefined {
+/** Which sign stands before the decimals of an amount: `either` for `1,200` and `1.200`. Undefined: it has none, or is no amount. */
+export function decimalSignOf(source: string): '.' | ',' | 'either' | undefined {
   const text = source.trim();
   if (text.length > 60 || !/[.,]/.test(text)) return undefined;
   const [point, comma] = [WITH_POINT.test(text), WITH_COMMA.test(text)];
@@ -157,14 +157,13 @@ export function decimalSignOf(source: string): DecimalSign | 'either' | undefine
   return point ? '.' : comma ? ',' : undefined;
 }
 
-/** Undefined: no amount, or `1,200` where the decimal sign is not known; `1.200` is then read as JSON would. */
-export function readAmount(source: string, sign?: DecimalSign): Decimal | undefined {
+/** Undefined: no amount, or one such as `1,200` and `1.200` that could be two. Another reading would be written by an update. */
+export function readAmount(source: string): Decimal | undefined {
   const text = source.trim();
-  const own = decimalSignOf(text);
-  const decimals = own === 'either' ? (sign ?? (text.includes(',') ? undefined : '.')) : own;
-  if (own === 'either' && decimals === undefined) return undefined;
+  const sign = decimalSignOf(text);
+  if (sign === 'either') return undefined;
   if (!WITH_POINT.test(text) && !WITH_COMMA.test(text)) return Decimal.parse(text);
-  const thousands = decimals === ',' ? /[. '\u2019\u00a0\u202f]/g : /[, '\u2019\u00a0\u202f]/g;
+  const thousands = sign === ',' ? /[. '\u2019\u00a0\u202f]/g : /[, '\u2019\u00a0\u202f]/g;
   return Decimal.parse(text.replace(thousands, '').replace(',', '.'));
 }
 

@@ -128,9 +128,6 @@ export interface CustomTemplate {
 /** Which part of a date such as `03/04/2024` comes first in what the service shows. */
 export type DateOrder = 'dmy' | 'mdy';
 
-/** The sign before the decimals in amounts that the service shows as text. */
-export type DecimalSign = '.' | ',';
-
 /** What is needed to read and write custom fields, countries and names without an id; asked, never guessed. */
 export interface Lexicon {
   /** Numeric ISO code of a country as the service spells it; undefined where it is not known. */
@@ -145,8 +142,6 @@ export interface Lexicon {
   nameOf(target: ReferenceTarget, id: number): string | undefined;
   /** Undefined: the records of this run do not tell, or contradict one another. */
   readonly dateOrder?: DateOrder | undefined;
-  /** Undefined: the records of this run do not tell, or contradict one another. */
-  readonly decimalSign?: DecimalSign | undefined;
 }
 
 /** Operations a field takes part in under its own name: read, create, update. */

@@ -72,7 +72,7 @@ export async function exportForEditing(
         for (const record of page) survey.observe(record);
       });
     }
-    lexicon.useHabits(survey.conclude(lexicon));
+    lexicon.useHabits(survey.conclude());
     const first = exportColumns(resource, { lexicon, templates, forms });
     const extras = extraColumns(resource, first, { lexicon, templates, forms });
     const names = new ReferenceCollector(spec);

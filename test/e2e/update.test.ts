@@ -593,39 +593,57 @@ describe('values that could mean two things', () => {
     expect(result.summary.warnings.filter((text) => text.includes('comes first'))).toHaveLength(1);
   });
 
-  it('amounts with thousands: the value counts', async () => {
-    const options = await behind(
-      (text) =>
-        text.replace(
-          /"(original_cost|estimated_salvage_value)":(\d+)(\.\d+)?/g,
-          (_, name: string, whole: string, rest = '') => {
-            const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
-            return `"${name}":"${grouped}${rest.replace(/\.?0+$/, '')}"`;
-          },
-        ),
-      [
-        { ...ASSETS[0], original_cost: 1200, estimated_salvage_value: 1000 },
-        { ...ASSETS[1], original_cost: 1234567.5, estimated_salvage_value: 2000 },
-      ],
-    );
-    const columns = { Serial: 'serial_number', Cost: 'original_cost', Room: 'room' };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Cost', 'Room'],
-        ['S-1', '1200', 'R1'],
-        ['S-2', '1234567.50', 'R9'],
-      ]),
-    );
-    const result = await desk.import(file, { ...JOB, columns }, options);
-    expect([result.outcomes, result.exitCode]).toEqual([['2 unchanged', '3 updated'], 0]);
-    expect(result.plan.map((line) => line['field'])).toEqual(['room']);
-    expect(storedOne(desk.sandbox, 'asset', 2)).toMatchObject({
-      original_cost: '1234567.50',
-      estimated_salvage_value: '2000.00',
-      room: 'R9',
-    });
-  });
+  it.each([
+    [',', '.'],
+    ['.', ','],
+  ])(
+    'amounts with "%s" between thousands: the value counts, and one with two readings is never written',
+    async (mark, sign) => {
+      const options = await behind(
+        (text) =>
+          text.replace(
+            /"(original_cost|estimated_salvage_value)":(\d+)(?:\.(\d+))?/g,
+            (_, name: string, whole: string, rest = '') => {
+              const decimals = rest.replace(/0+$/, '');
+              return `"${name}":"${whole.replace(/\B(?=(\d{3})+$)/g, mark)}${decimals && sign + decimals}"`;
+            },
+          ),
+        [
+          { ...ASSETS[0], original_cost: 1200, estimated_salvage_value: 1000 },
+          { ...ASSETS[1], original_cost: 1234567.5, estimated_salvage_value: 2000.5 },
+          { ...ASSETS[2], original_cost: 1200, estimated_salvage_value: 12.5 },
+        ],
+      );
+      const columns = { Serial: 'serial_number', Cost: 'original_cost', Room: 'room' };
+      const file = await desk.file(
+        'a.csv',
+        csv([
+          ['Serial', 'Cost', 'Room'],
+          ['S-1', '1200', 'R9'],
+          ['S-2', '1234567.50', 'R9'],
+          ['S-3', '1300', 'R9'],
+        ]),
+      );
+      const result = await desk.import(file, { ...JOB, columns }, options);
+      expect([result.outcomes, result.exitCode]).toEqual([['2 at_risk', '3 updated', '4 updated'], 3]);
+      const fields = result.plan.map(({ row, field, kind }) => [row, field, kind]);
+      expect(fields).toEqual(
+        expect.arrayContaining([
+          ['2', 'estimated_salvage_value', 'at_risk'],
+          ['3', 'room', 'set'],
+          ['4', 'original_cost', 'set'],
+          ['4', 'room', 'set'],
+        ]),
+      );
+      expect(fields.filter(([row]) => row === '3')).toHaveLength(1);
+      for (const [id, amounts] of [
+        [1, { original_cost: '1200.00', estimated_salvage_value: '1000.00', room: 'R1' }],
+        [2, { original_cost: '1234567.50', estimated_salvage_value: '2000.50', room: 'R9' }],
+        [3, { original_cost: '1300.00', estimated_salvage_value: '12.50', room: 'R9' }],
+      ] as const)
+        expect(storedOne(desk.sandbox, 'asset', id)).toMatchObject(amounts);
+    },
+  );
 
   it('custom fields under keys in snake case', async () => {
     desk = await openDesk({ seed: 'demo' });

@@ -6,7 +6,7 @@ import { extraColumns } from '../../src/export/extra-columns.js';
 import type { Naming } from '../../src/export/names.js';
 import { findCountry } from '../../src/resources/countries.js';
 import { parseTemplate } from '../../src/resources/custom.js';
-import type { CustomTemplate, DateOrder, DecimalSign, Lexicon } from '../../src/resources/spec.js';
+import type { CustomTemplate, DateOrder, Lexicon } from '../../src/resources/spec.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { walkList } from '../../src/service/lists/walk-list.js';
 import type { Json, Readable, Service } from '../../src/service/port.js';
@@ -71,7 +71,6 @@ export async function openBench(options: SandboxOptions = {}): Promise<Bench> {
 
 export interface Habit {
   dateOrder?: DateOrder | undefined;
-  decimalSign?: DecimalSign | undefined;
 }
 
 /** Templates and forms as they are listed; hardware model 71 is known. */
@@ -94,8 +93,7 @@ export function sheetOf(resource: Exportable, jsons: readonly Json[], context: E
   const known = exportColumns(resource, context);
   const habits = recordHabits(resource);
   for (const json of jsons) habits.observe(json);
-  const { dateOrder, decimalSign } = habits.conclude(context.lexicon);
-  Object.assign(context.lexicon, { dateOrder, decimalSign });
+  Object.assign(context.lexicon, { dateOrder: habits.conclude().dateOrder });
   const extra = extraColumns(resource, known, context);
   const records = jsons.map((json) => exportRecord(resource, json, context));
   for (const { json, read } of records) extra.see(json, read);

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Decimal } from '../../src/model/decimal.js';
 import { dateOrderOf, readDate } from '../../src/resources/calendar.js';
 import { fieldsByKey } from '../../src/resources/custom.js';
 import { readRecord } from '../../src/resources/read.js';
 import { ConventionSurvey } from '../../src/resources/read-conventions.js';
 import { decimalSignOf, readAmount } from '../../src/resources/read-value.js';
 import { resourceSpec } from '../../src/resources/registry.js';
-import type { CustomTemplate, DateOrder, DecimalSign } from '../../src/resources/spec.js';
+import type { CustomTemplate, DateOrder } from '../../src/resources/spec.js';
 import { lexicon } from './lexicon.js';
 
 const asset = resourceSpec('asset');
@@ -14,7 +15,7 @@ const asset = resourceSpec('asset');
 function conclude(...records: Record<string, unknown>[]) {
   const survey = new ConventionSurvey(asset);
   for (const record of records) survey.observe({ id: 1, ...record });
-  return survey.conclude(lexicon);
+  return survey.conclude();
 }
 
 describe('dates with two readings', () => {
@@ -49,31 +50,51 @@ describe('dates with two readings', () => {
 });
 
 describe('amounts as text', () => {
-  it.each<[string, DecimalSign | 'either' | undefined, string | undefined, string | undefined, string | undefined]>([
-    // text, what it tells, its value: alone, where a point is the decimal sign, where a comma is
-    ['1,200.00', '.', '1200', '1200', '1200'],
-    ['1,234,567', '.', '1234567', '1234567', '1234567'],
-    ['99,999,999,999,999.99', '.', '99999999999999.99', '99999999999999.99', '99999999999999.99'],
-    ['-1,200.5', '.', '-1200.5', '-1200.5', '-1200.5'],
-    ['12.50', '.', '12.5', '12.5', '12.5'],
-    ['0.125', '.', '0.125', '0.125', '0.125'],
-    ['1200.125', '.', '1200.125', '1200.125', '1200.125'],
-    ['1,200', 'either', undefined, '1200', '1.2'],
-    ['1.200', 'either', '1.2', '1.2', '1200'],
-    ['12,50', ',', '12.5', '12.5', '12.5'],
-    ['1.200,50', ',', '1200.5', '1200.5', '1200.5'],
-    ['0,125', ',', '0.125', '0.125', '0.125'],
-    ['1 200,5', ',', '1200.5', '1200.5', '1200.5'],
-    ["1'200.50", '.', '1200.5', '1200.5', '1200.5'],
-    ['1 200', undefined, '1200', '1200', '1200'],
-    ['1200', undefined, '1200', '1200', '1200'],
-    ['1,20.00', undefined, undefined, undefined, undefined],
-    ['1,2,3', undefined, undefined, undefined, undefined],
-    ['much', undefined, undefined, undefined, undefined],
-  ])('"%s"', (text, tells, alone, point, comma) => {
-    expect(decimalSignOf(text)).toBe(tells);
-    const values = [readAmount(text), readAmount(text, '.'), readAmount(text, ',')];
-    expect(values.map((value) => value?.text)).toEqual([alone, point, comma]);
+  it.each<[string, ReturnType<typeof decimalSignOf>, string | undefined]>([
+    ['1,200.00', '.', '1200'],
+    ['1,234,567', '.', '1234567'],
+    ['99,999,999,999,999.99', '.', '99999999999999.99'],
+    ['-1,200.5', '.', '-1200.5'],
+    ['12.50', '.', '12.5'],
+    ['0.125', '.', '0.125'],
+    ['1200.50', '.', '1200.5'],
+    ['1200.125', '.', '1200.125'],
+    ['1,200', 'either', undefined],
+    ['1.200', 'either', undefined],
+    ['12,50', ',', '12.5'],
+    ['1.200,50', ',', '1200.5'],
+    ['1.234.567', ',', '1234567'],
+    ['0,125', ',', '0.125'],
+    ['1 200,5', ',', '1200.5'],
+    ["1'200.50", '.', '1200.5'],
+    ['1 200', undefined, '1200'],
+    ['1200', undefined, '1200'],
+    ['1,20.00', undefined, undefined],
+    ['1,2,3', undefined, undefined],
+    ['much', undefined, undefined],
+  ])('"%s"', (text, sign, value) => {
+    expect([decimalSignOf(text), readAmount(text)?.text]).toEqual([sign, value]);
+  });
+
+  it('are the amount that was written, or none: in no way of writing another', () => {
+    const ways = [
+      { thousands: '', decimals: '.' },
+      { thousands: ',', decimals: '.' },
+      { thousands: '.', decimals: ',' },
+      { thousands: ' ', decimals: ',' },
+      { thousands: "'", decimals: '.' },
+    ];
+    const digits = fc.stringMatching(/^\d{0,3}$/);
+    fc.assert(
+      fc.property(fc.maxSafeNat(), digits, fc.constantFrom(...ways), (whole, rest, { thousands, decimals }) => {
+        const grouped = String(whole).replace(/\B(?=(\d{3})+$)/g, thousands);
+        const written = Decimal.of(rest === '' ? String(whole) : `${whole}.${rest}`).text;
+        expect([written, undefined]).toContain(
+          readAmount(rest === '' ? grouped : `${grouped}${decimals}${rest}`)?.text,
+        );
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 
@@ -89,16 +110,9 @@ describe('what records tell about all of them', () => {
     expect(conclude({ asset_notes: '25/12/2024' })).toEqual({});
   });
 
-  it('from custom fields of the type date, by what their template says', () => {
-    expect(conclude({ template: { id: 5, fields: { Reviewed: '25/12/2024', 'Cost Centre': '12/25/2024' } } })).toEqual({
-      dateOrder: 'dmy',
-    });
-    expect(conclude({ template: { id: 99, fields: { Reviewed: '25/12/2024' } } })).toEqual({});
-    expect(conclude({ custom_form: [{ id: 3, custom_form_data: { 'Price v1.2': '1,200.50', Rack: '1,5' } }] })).toEqual(
-      {
-        decimalSign: '.',
-      },
-    );
+  it('custom fields tell nothing', () => {
+    expect(conclude({ template: { id: 5, fields: { Reviewed: '25/12/2024' } } })).toEqual({});
+    expect(conclude({ custom_form: [{ id: 3, custom_form_data: { Checked: '25/12/2024' } }] })).toEqual({});
   });
 
   it('nothing where they contradict one another; an example where one has two readings', () => {
@@ -108,29 +122,31 @@ describe('what records tell about all of them', () => {
       unclearDate: { field: 'warranty_end_date', text: '01/02/2024' },
     });
     expect(conclude({ warranty_end_date: '02/02/2024' })).toEqual({});
-    expect(conclude({ original_cost: '1,200' })).toEqual({
-      unclearAmount: { field: 'original_cost', text: '1,200' },
-    });
-    expect(conclude({ original_cost: '1.200' })).toEqual({});
   });
 
-  it('the decimal sign of amounts, and records are read by it', () => {
-    expect(conclude({ original_cost: '1,200', estimated_salvage_value: '12.50' })).toEqual({ decimalSign: '.' });
-    expect(conclude({ original_cost: '1,200', estimated_salvage_value: '12,50' })).toEqual({ decimalSign: ',' });
-    const json = { id: 1, original_cost: '1,200', warranty_end_date: '01/02/2024' };
-    const read = (more: { decimalSign?: DecimalSign; dateOrder?: DateOrder }) => {
-      const { fields, losses } = readRecord(asset, json, { ...lexicon, ...more });
-      return [
-        String(fields['original_cost']),
-        String(fields['warranty_end_date']),
-        losses.map((loss) => `${loss.field}: ${loss.why}`),
-      ];
+  it('records are read by the order of dates, and amounts with two readings not at all', () => {
+    const json = {
+      id: 1,
+      original_cost: '1,200',
+      estimated_salvage_value: '1.200',
+      contract_service_per_item: '1200.50',
+      warranty_end_date: '01/02/2024',
     };
-    expect(read({ decimalSign: '.', dateOrder: 'mdy' })).toEqual(['1200', '2024-01-02', []]);
-    expect(read({ decimalSign: ',', dateOrder: 'dmy' })).toEqual(['1.2', '2024-02-01', []]);
-    expect(read({})[2]).toEqual([
-      'warranty_end_date: it cannot be read as a date that means one day only',
+    const read = (more: { dateOrder?: DateOrder }) => {
+      const { fields, losses } = readRecord(asset, json, { ...lexicon, ...more });
+      expect([fields['original_cost'], fields['estimated_salvage_value']]).toEqual([undefined, undefined]);
+      expect(String(fields['contract_service_per_item'])).toBe('1200.5');
+      return [fields['warranty_end_date'], losses.map((loss) => `${loss.field}: ${loss.why}`)];
+    };
+    const amounts = [
       'original_cost: its comma could stand before decimals or before thousands',
+      'estimated_salvage_value: its point could stand before decimals or before thousands',
+    ];
+    expect(read({ dateOrder: 'mdy' })).toEqual(['2024-01-02', amounts]);
+    expect(read({ dateOrder: 'dmy' })).toEqual(['2024-02-01', amounts]);
+    expect(read({})).toEqual([
+      undefined,
+      ['warranty_end_date: it cannot be read as a date that means one day only', ...amounts],
     ]);
   });
 });

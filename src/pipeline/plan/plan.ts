@@ -8,9 +8,9 @@ import type { OutcomeKind } from '../../model/outcome.js';
 import { type Fields, isEmpty, isRef, normaliseName, revealHidden, type Value } from '../../model/value.js';
 import { isObject, valueAt } from '../../resources/path.js';
 import { type FieldReader, fieldReaders } from '../../resources/read.js';
-import { decimalSignOf, readValue, recordId } from '../../resources/read-value.js';
+import { readValue, recordId } from '../../resources/read-value.js';
 import { checkRecord } from '../../resources/rules.js';
-import type { FieldType, Lexicon, ResourceSpec } from '../../resources/spec.js';
+import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
 import { keyText, lookalikeKey } from '../match/key.js';
@@ -402,15 +402,12 @@ function certainValue({ field: { type }, paths }: FieldReader, record: Json): Va
       const id = isObject(raw) ? recordId(raw['id']) : undefined;
       return id === undefined ? undefined : { id };
     }
-    if (typeof raw === 'string' && isAmount(type) && decimalSignOf(raw) === 'either') return undefined;
     const reading = readValue(type, raw, EMPTY_LEXICON);
     if ('why' in reading) return undefined;
     if (!isEmpty(reading.value)) return reading.value;
   }
   return null;
 }
-
-const isAmount = ({ kind }: FieldType): boolean => kind === 'decimal' || kind === 'integer';
 
 /**
  * What a value adds to the text that stands for all of them: the number of its field, its kind, and what it holds. The length

@@ -39,9 +39,10 @@ export interface Layout {
 export async function createLayout(plan: ExportPlan, list: Records): Promise<Layout> {
   const { run, lexicon, naming } = plan;
   const { resource, editable, columns: wanted } = run.request;
-  const habits = plan.habits.conclude(lexicon);
+  const habits = plan.habits.conclude();
   lexicon.useHabits(habits);
-  for (const sentence of describeHabits(habits)) run.warn(sentence);
+  const unclear = describeHabits(habits);
+  if (unclear) run.warn(unclear);
 
   const all = [...naming.columns, ...plan.extras.columns()];
   const columns = wanted ? withId(chooseColumns(wanted, { ...naming, columns: all }), all, editable) : all;

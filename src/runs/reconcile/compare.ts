@@ -64,7 +64,7 @@ interface UnmatchedOptions {
 
 /**
  * Puts the records that rows mean into the run's snapshot, and finds those that no row means. These are looked at once all
- * others have told how the service shows dates and amounts.
+ * others have told how the service writes dates.
  */
 export async function compareRecords(
   run: Run,
@@ -156,7 +156,7 @@ interface Candidate {
 /** More of them are read from the disk again. */
 const MAX_CACHED = 1_000;
 
-/** A key that reads the same whatever is learned of how the service shows dates and amounts. */
+/** A key that reads the same whatever is learned of how the service writes dates. */
 function isTextKey({ key, spec }: Pick<MatchOptions, 'key' | 'spec'>): boolean {
   return key.every(
     (name) => name === 'id' || spec.fields.some((field) => field.name === name && field.type.kind === 'text'),

@@ -10,7 +10,7 @@ import {
 } from '../../pipeline/match/match.js';
 import { Memory } from '../../pipeline/plan/last-writes.js';
 import { fingerprints, type PlanOptions } from '../../pipeline/plan/plan.js';
-import { ConventionSurvey, type ReadConventions } from '../../resources/read-conventions.js';
+import { ConventionSurvey } from '../../resources/read-conventions.js';
 import { wait } from '../../service/clock.js';
 import { beginSnapshot } from '../../service/lists/snapshot.js';
 import type { Readable, Snapshot } from '../../service/port.js';
@@ -85,9 +85,12 @@ export async function beginMatching(run: Run, resolved: Resolved) {
     const unread = await findJustCreated(run, resolved.keys, match);
     // Records that hold custom fields can be written whole only where the ids of these fields are known.
     await loadCustomFields({ templates, forms }, lexicon);
-    const habits = survey.conclude(lexicon);
+    const habits = survey.conclude();
     lexicon.useHabits(habits);
-    warnAmbiguousFormats(habits, run);
+    if (habits.unclearDate)
+      run.warn(
+        `The service shows dates such as "${habits.unclearDate.text}" (${habits.unclearDate.field}), and the records of this file do not tell whether the day or the month comes first. Rows that set such a value are written again at every import; rows that leave one alone are held back.`,
+      );
     reached('looked-up');
     if (spec.name === 'customer') {
       for (const name of known.names('customer'))
@@ -126,20 +129,6 @@ function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOpti
     subcategories: resolved.directory.subcategories,
     ...(resolved.authority ? { authorityOf: resolved.authority } : {}),
   };
-}
-
-/** Once a run: values that could mean two things, where no record tells which. */
-function warnAmbiguousFormats({ unclearDate, unclearAmount }: ReadConventions, run: Run): void {
-  const consequence =
-    'Rows that set such a value are written again at every import; rows that leave one alone are held back.';
-  if (unclearDate)
-    run.warn(
-      `The service shows dates such as "${unclearDate.text}" (${unclearDate.field}), and the records of this file do not tell whether the day or the month comes first. ${consequence}`,
-    );
-  if (unclearAmount)
-    run.warn(
-      `The service shows amounts such as "${unclearAmount.text}" (${unclearAmount.field}), and the records of this file do not tell whether the comma stands before decimals or before thousands. ${consequence}`,
-    );
 }
 
 /** A request that a killed process had sent may still be under way: nothing is looked up before it must have ended. */

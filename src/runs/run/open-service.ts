@@ -279,9 +279,6 @@ export function createLexicon(
     get dateOrder() {
       return habits.dateOrder;
     },
-    get decimalSign() {
-      return habits.decimalSign;
-    },
     countryCode: (spelling) => findCountry(spelling)?.id ?? known.ids('country', spelling)[0],
     template: (id) => templates.find((one) => one.id === id),
     form: (id) => forms.find((one) => one.id === id),
@@ -298,7 +295,7 @@ export function createLexicon(
     useDirectory(one: Directory) {
       directory = one;
     },
-    /** How the service shows dates and amounts, as its records told. */
+    /** How the service writes dates, as its records told. */
     useHabits(learned: ReadConventions) {
       habits = learned;
     },
