@@ -9,8 +9,6 @@ export interface DenseMap<T> {
   has(key: number): boolean;
   set(key: number, value: T): void;
   readonly size: number;
-  /** By place, ascending. */
-  values(): Iterable<T>;
 }
 
 const PIECE_SIZE = 4096;
@@ -61,14 +59,6 @@ function createDenseMap<T>(
     },
     get size() {
       return size;
-    },
-    *values() {
-      for (const pieceIndex of [...pieces.keys()].sort((a, b) => a - b)) {
-        for (const stored of pieces.get(pieceIndex) as Float64Array | Uint8Array) {
-          const value = read(stored);
-          if (value !== undefined) yield value;
-        }
-      }
     },
   };
 }

@@ -245,6 +245,12 @@ export class RowStore {
     }
   }
 
+  /** The id of the record that a row created or updated, once that is in the file. */
+  writtenId(row: number): number | undefined {
+    const sql = `select id from ${this.#table} where row = ? and kind in ('created', 'updated')`;
+    return (this.store.prepare(sql).get(row)?.['id'] ?? undefined) as number | undefined;
+  }
+
   /** The highest row that is known; 0 where none is. */
   get lastRow(): number {
     return Number(this.store.prepare(`select coalesce(max(row), 0) as last from ${this.#table}`).get()?.['last']);

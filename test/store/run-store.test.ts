@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RunError } from '../../src/model/error.js';
 import { warning } from '../../src/model/issue.js';
-import { OUTCOMES, type OutcomeKind } from '../../src/model/outcome.js';
+import { noOutcomes, OUTCOMES, type OutcomeKind } from '../../src/model/outcome.js';
 import { readPast } from '../../src/runs/run/run.js';
 import { type FullRow, type RequestTotals, RunStore, type StoredRow } from '../../src/store/run-store.js';
 import { openDatabase } from '../../src/store/sqlite.js';
@@ -237,12 +237,12 @@ describe('what was noted', () => {
       ...['invalid', undefined, 'updated', 'created', undefined, undefined, undefined],
     ]);
     expect(past.outcomes.size).toBe(4);
+    expect(past.tally).toEqual({ ...noOutcomes(), invalid: 1, updated: 1, created: 2 });
     expect([...past.open]).toEqual([
       [3, { op: 'create', at: 1767232800000 }],
       [8, { op: 'update', at: 2, id: 81, before: { name: 'x' } }],
     ]);
-    expect([2, 3, 4, 5].map(past.ids.get)).toEqual([undefined, undefined, 41, 77]);
-    expect([...past.withoutId]).toEqual([[9, 'nameless']]);
+    expect([2, 3, 4, 5, 9].map((row) => store.rows.writtenId(row))).toEqual([undefined, undefined, 41, 77, undefined]);
     expect(past.requests).toEqual({ total: 4, reads: 1, writes: 3, retries: 0 });
     expect(past.finished).toBeUndefined();
   });

@@ -72,7 +72,7 @@ export class Writer {
   /** The row of a change, with the id of the record that it refers to; undefined where it ends because that was not written. */
   private row(change: Create | Update): CreateRow | UpdateRow | undefined {
     const { after } = change;
-    const id = after && this.run.options.written.get(after.row);
+    const id = after && this.run.options.writtenId(after.row);
     const whole = after && id !== undefined ? withParent(change, after.field, id) : change;
     const row =
       whole.kind === 'create' ? new CreateRow(whole, this.run) : new UpdateRow(whole, this.run, this.readBack);

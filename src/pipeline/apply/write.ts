@@ -61,12 +61,6 @@ export interface Permit {
   release(): void;
 }
 
-/** Ids of records by row. */
-export interface WrittenIds {
-  get(row: number): number | undefined;
-  set(row: number, id: number): void;
-}
-
 /** What writing the rows of a run needs from outside. */
 export interface WriterOptions {
   readonly plan: PlanOptions;
@@ -93,8 +87,8 @@ export interface WriterOptions {
   ) => Promise<readonly { id: number; record: Json }[] | undefined>;
   /** Fields whose values the service keeps unique: `uniqueFieldsOf`. */
   readonly uniqueFields: readonly string[];
-  /** Ids of rows of this file that others refer to, put in as they are written. */
-  readonly written: WrittenIds;
+  /** The id of the record of another row of this file, written before the rows that refer to it; undefined where it was not. */
+  readonly writtenId: (row: number) => number | undefined;
   /** Milliseconds after an open answer at which the service is asked what became of it. */
   readonly settleWindow: readonly number[];
   /** A record read longer ago than so many milliseconds is read again before its PUT. Contract, section 7. */
@@ -217,7 +211,6 @@ export abstract class RowWrite<C extends Create | Update = Create | Update> {
     const id = draft.id ?? (change.kind === 'update' ? change.id : undefined);
     const diff = draft.diff ?? (change.kind === 'update' ? change.diff : undefined);
     if (kind === 'created') this.run.created++;
-    if (id !== undefined && (kind === 'created' || kind === 'updated')) options.written.set(ref.row, id);
     const changed = kind === 'updated' ? changedFields(diff) : [];
     const outcome: Outcome = { ref, kind, key, attempts, issues, changed };
     options.journal.outcome(id === undefined ? outcome : { ...outcome, id }, diff);

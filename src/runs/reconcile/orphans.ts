@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fault } from '../../model/issue.js';
 import type { ReconcileJob } from '../../model/job.js';
-import { GOOD_OUTCOMES, noOutcomes } from '../../model/outcome.js';
+import { GOOD_OUTCOMES } from '../../model/outcome.js';
 import type { Orphan, OrphanCounts, OrphanLine, OrphanOutcome } from '../../model/reconcile.js';
 import { type Fields, valueText } from '../../model/value.js';
 import { eachLimit } from '../../pipeline/apply/apply.js';
@@ -58,8 +58,6 @@ export async function writeOrphans(
 ): Promise<void> {
   const folder = orphanFolder(run.folder);
   const past = readPast(run.store, run.store.orphans);
-  const tally = noOutcomes();
-  for (const kind of past.outcomes.values()) tally[kind]++;
   const out = rowWriter(folder.resolved);
   for (const [at, { id }] of orphans.entries()) {
     out.write({ ref: { row: at + 1 }, key: String(id), set: values.fields, issues: [] });
@@ -70,7 +68,7 @@ export async function writeOrphans(
     ...run,
     folder,
     rowStore: run.store.orphans,
-    tally,
+    tally: { ...past.tally },
     past,
     planned: undefined,
     rows: orphans.length,

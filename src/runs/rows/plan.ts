@@ -50,7 +50,7 @@ export async function planRows(run: Run, matched: Matched, see?: (change: Change
  */
 async function* plannedRows(run: Run, matched: Matched): AsyncGenerator<readonly Change[]> {
   const planned = new Set<number>();
-  const isWritten = (row: number) => planned.has(row) || run.past.ids.get(row) !== undefined;
+  const isWritten = (row: number) => planned.has(row) || run.rowStore.writtenId(row) !== undefined;
   for (let wave = 0; wave < matched.waves; wave++) {
     for await (const rows of rowsOrChanges(wave, run, matched)) {
       const changes: Change[] = [];

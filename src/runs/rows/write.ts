@@ -1,4 +1,3 @@
-import { createNumberMap } from '../../compact/dense-map.js';
 import type { Change } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
@@ -7,13 +6,7 @@ import { OUTCOMES } from '../../model/outcome.js';
 import { isRef } from '../../model/value.js';
 import { Writer } from '../../pipeline/apply/apply.js';
 import { compareWithStored } from '../../pipeline/apply/compare.js';
-import {
-  type Create,
-  type Update,
-  uniqueFieldsOf,
-  type WriteRun,
-  type WrittenIds,
-} from '../../pipeline/apply/write.js';
+import { type Create, type Update, uniqueFieldsOf, type WriteRun } from '../../pipeline/apply/write.js';
 import { keyOf, keySpelling } from '../../pipeline/match/key.js';
 import { batchLookUps, learnIds } from '../../pipeline/match/look-up.js';
 import { refusalsLeft } from '../../pipeline/plan/brakes.js';
@@ -42,38 +35,30 @@ const FRESH_ALWAYS_MS = 5_000;
  */
 export async function writeRows(run: Run, matched: Matched): Promise<void> {
   /** Rows by key whose records were created by requests with empty answers. */
-  const withoutId = new Map([...run.past.withoutId].map(([row, key]) => [key, row]));
-  const written = writtenIds(run, matched);
+  const withoutId = new Map<string, number>();
+  for (const batch of run.rowStore.rows(`kind = 'created' and id is null`))
+    for (const { row, key } of batch) withoutId.set(key, row);
   const carrier = sharesWork(run, matched) ? run.carrier : undefined;
   const sizes = partSizes(carrier, run.request.concurrency, run.clock.now);
-  const writer = openWriter(run, matched, written, withoutId, carrier, sizes);
+  const writer = openWriter(run, matched, withoutId, carrier, sizes);
   const state = writer.run;
   for (let wave = 0; wave < matched.waves && !state.stopped; wave++) {
     // Look-ups may lag behind writes: rows that need the id of another row are worth waiting for.
-    if (wave > 0) await fillMissingIds(run, matched, withoutId, written, run.settings.settleWindowMs);
+    if (wave > 0) {
+      await fillMissingIds(run, matched, withoutId, run.settings.settleWindowMs);
+      run.store.write();
+    }
     await writeWave(wave, run, matched, writer, sizes);
   }
   // A brake stops the writing, not the service: what was written gets its ids.
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
   if (!run.signal.aborted && (state.stopped === undefined || braked)) {
-    await fillMissingIds(run, matched, withoutId, written, run.settings.settleWindowMs.slice(0, 3));
+    await fillMissingIds(run, matched, withoutId, run.settings.settleWindowMs.slice(0, 3));
   }
-  if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched, written);
+  if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched);
   await matched.known.flush();
   // What was under way has come in since: the brake says what it comes to.
   if (state.stopped) throw (braked && checkRejections(run)) || state.stopped;
-}
-
-/** What later rows and the names of models are found by; where nothing is, it need not be kept. */
-function writtenIds({ past }: Run, matched: Matched): WrittenIds {
-  const ids = createNumberMap();
-  const wanted = matched.waves > 1 || setsModels(matched);
-  return {
-    get: (row) => ids.get(row) ?? past.ids.get(row),
-    set(row, id) {
-      if (wanted) ids.set(row, id);
-    },
-  };
 }
 
 /**
@@ -163,7 +148,6 @@ async function writeWave(wave: number, run: Run, matched: Matched, writer: Write
 function openWriter(
   run: Run,
   matched: Matched,
-  written: WrittenIds,
   withoutId: Map<string, number>,
   carrier: Carrier | undefined,
   sizes: PartSizes,
@@ -209,7 +193,7 @@ function openWriter(
       },
     },
     lookUp: (fields, since) => lookUp(keyOf(fields, matched.match.key), keySpelling(fields, matched.match.key), since),
-    written,
+    writtenId: (row) => run.rowStore.writtenId(row),
     settleWindow: run.settings.settleWindowMs,
     freshMs: rereadsAlways(run) ? FRESH_ALWAYS_MS : FRESH_MS,
     readLate: matched.readLate === true || rereadsAlways(run),
@@ -232,7 +216,6 @@ async function fillMissingIds(
   run: Run,
   matched: Matched,
   withoutId: Map<string, number>,
-  written: WrittenIds,
   again: readonly number[] = [],
 ): Promise<void> {
   if (withoutId.size === 0) return;
@@ -246,10 +229,7 @@ async function fillMissingIds(
       withoutId,
       run.tally.created,
       matched.match,
-      (row, id) => {
-        ids.set(row, id);
-        written.set(row, id);
-      },
+      (row, id) => ids.set(row, id),
       (row, record) => {
         if (records.size < MAX_COMPARED) records.set(row, record);
       },
@@ -280,8 +260,9 @@ async function fillMissingIds(
 
 /** An outcome may have become durable, and what was to be remembered of its record not: the power failed in between. */
 function rememberCreated(row: ResolvedRow, run: Run, { options }: Matched): void {
-  const id = run.past.ids.get(row.ref.row);
-  if (id === undefined || run.past.outcomes.get(row.ref.row) !== 'created') return;
+  if (run.past.outcomes.get(row.ref.row) !== 'created') return;
+  const id = run.rowStore.writtenId(row.ref.row);
+  if (id === undefined) return;
   if (!options.known.lastWritten(options.spec.name, id)) options.memory.remember(id, createFields(row));
 }
 
@@ -298,24 +279,21 @@ function doneRows(run: Run): number {
 
 const MODEL = 'asset_hardware_model';
 
-function setsModels({ mapping }: Pick<Matched, 'mapping'>): boolean {
-  return mapping.fields.includes(MODEL);
-}
-
 /**
  * Learns the names of hardware models that this run wrote by id: they cannot be listed, and reads show the name alone,
  * so an asset could not be compared or written again without it. One read for each model that is not known yet.
  */
-async function learnModels(run: Run, matched: Matched, written: WrittenIds): Promise<void> {
+async function learnModels(run: Run, matched: Matched): Promise<void> {
   const { known, service } = matched;
-  if (!setsModels(matched)) return;
+  if (!matched.mapping.fields.includes(MODEL)) return;
+  run.store.write();
   const recordOf = new Map<number, number>();
   for await (const rows of readRows(run.folder.resolved)) {
     for (const { ref, set } of rows) {
       const model = set[MODEL];
-      const id = written.get(ref.row);
-      if (id === undefined || !isRef(model) || recordOf.has(model.id)) continue;
-      if (known.nameOf('hardware-model', model.id) === undefined) recordOf.set(model.id, id);
+      if (!isRef(model) || recordOf.has(model.id) || known.nameOf('hardware-model', model.id) !== undefined) continue;
+      const id = run.rowStore.writtenId(ref.row);
+      if (id !== undefined) recordOf.set(model.id, id);
     }
   }
   for (const [model, id] of recordOf) {

@@ -1,6 +1,6 @@
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { createChoiceMap, createNumberMap, type DenseMap } from '../../compact/dense-map.js';
+import { createChoiceMap, type DenseMap } from '../../compact/dense-map.js';
 import { copyPrivately } from '../../files/atomic-write.js';
 import { probeFolder } from '../../files/make-folder.js';
 import { openSource } from '../../files/open.js';
@@ -168,8 +168,7 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
     reached('past-read');
     const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warnings];
     warnings.splice(0, warnings.length, ...(past.finished?.warnings ?? new Set(known)));
-    const tally = noOutcomes();
-    for (const kind of past.outcomes.values()) tally[kind]++;
+    const tally = { ...past.tally };
     let lastPhase: Progress['phase'] | undefined;
     const run: Run = {
       ...core,
@@ -231,7 +230,7 @@ export interface OpenIntent {
   /** Updates: the record's id. */
   readonly id?: number;
   /** Updates: the record as it was before. */
-  before?: Json;
+  readonly before?: Json;
 }
 
 /**
@@ -243,11 +242,9 @@ export interface Past extends Pick<Processes, 'begun' | 'killed' | 'requests'> {
   readonly passed: boolean;
   /** Rows that are finished. */
   readonly outcomes: DenseMap<OutcomeKind>;
-  /** Keys, as text, of rows whose records were created by requests with empty answers, and whose ids are still to be learned. */
-  readonly withoutId: ReadonlyMap<number, string>;
+  /** How many of them ended so. */
+  readonly tally: OutcomeCounts;
   readonly open: ReadonlyMap<number, OpenIntent>;
-  /** Ids of rows that were created or updated, for rows that refer to them. */
-  readonly ids: Pick<DenseMap<number>, 'get'>;
   /** What the earlier processes warned of; rows that have their outcome are not looked at again. */
   readonly warnings: readonly string[];
   /** Set where every row has its outcome and only the reports may be missing. */
@@ -266,36 +263,30 @@ interface Finished {
  */
 export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number): boolean => false): Past {
   const outcomes = createChoiceMap(OUTCOMES);
-  const open = new Map<number, OpenIntent>();
-  const ids = createNumberMap();
-  const withoutId = new Map<number, string>();
-  let failed = 0;
-  for (const batch of rows.rows('op is not null or kind is not null')) {
-    for (const { row, op, at, record, key, kind, id } of batch) {
-      if (kind === undefined && op !== undefined)
-        open.set(row, { op, at: at ?? 0, ...(record === undefined ? {} : { id: record }) });
-      if (kind === 'failed') failed++;
-      if (kind === undefined || kind === 'not_attempted' || (kind === 'failed' && !isRetried(row))) continue;
+  const tally = noOutcomes();
+  for (const batch of rows.rows(`kind is not null and kind <> 'not_attempted'`)) {
+    for (const { row, kind } of batch) {
+      if (kind === undefined || (kind === 'failed' && !isRetried(row))) continue;
       outcomes.set(row, kind);
-      if (kind !== 'created' && kind !== 'updated') continue;
-      if (id !== undefined) ids.set(row, id);
-      else if (kind === 'created') withoutId.set(row, key);
+      tally[kind]++;
     }
   }
-  for (const batch of rows.fullRows(`op = 'update' and kind is null`)) {
-    for (const { row, before } of batch) {
-      const intent = open.get(row);
-      if (intent && before !== undefined) intent.before = (parseJson(before) as { record: Json }).record;
+  const open = new Map<number, OpenIntent>();
+  for (const batch of rows.fullRows('op is not null and kind is null')) {
+    for (const { row, op, at = 0, record, before } of batch) {
+      if (op === undefined) continue;
+      const id = record === undefined ? {} : { id: record };
+      open.set(row, { op, at, ...id, ...(before && { before: (parseJson(before) as { record: Json }).record }) });
     }
   }
-  const finished = failed === 0 ? (store.getValue('finished') as Finished | undefined) : undefined;
+  const finished =
+    rows.count(`kind = 'failed'`) === 0 ? (store.getValue('finished') as Finished | undefined) : undefined;
   return {
     ...store.processes,
     passed: store.getValue('passed') === true,
     outcomes,
+    tally,
     open,
-    ids,
-    withoutId,
     warnings: store.warnings,
     ...(finished && { finished }),
   };
