@@ -5,7 +5,7 @@ import { makeFolder } from '../files/make-folder.js';
 import { visibleJson } from '../model/control-characters.js';
 import { RunError } from '../model/error.js';
 import type { OpenSource } from '../model/source.js';
-import type { RowResult, RunStore } from '../store/run-store.js';
+import type { RowResult, RowStore, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
 import { Changes, type ColumnOf } from './changes.js';
 import { reportPage, verdictOf } from './html.js';
@@ -174,7 +174,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
 
 /** Writes before.ndjson: rows, then records that no row speaks of. False where there is none, and no file. */
 async function writeBefore(path: string, { rows, orphans }: RunStore): Promise<boolean> {
-  const [ofRows, ofOrphans] = [rows.beforeLines(MAYBE_WRITTEN), orphans.beforeLines(MAYBE_WRITTEN)];
+  const [ofRows, ofOrphans] = [beforeLines(rows), beforeLines(orphans)];
   let next = ofRows.next();
   const first = next.done ? ofOrphans.next() : undefined;
   if (first?.done) return false;
@@ -185,6 +185,11 @@ async function writeBefore(path: string, { rows, orphans }: RunStore): Promise<b
     }
   });
   return true;
+}
+
+function* beforeLines(rows: RowStore): Generator<readonly string[]> {
+  for (const batch of rows.rows(`before is not null and (${MAYBE_WRITTEN})`, { before: true }))
+    yield batch.flatMap(({ before }) => before ?? []);
 }
 
 /** orphans.csv; the orphans are looked at for the page on the way. */

@@ -2,18 +2,18 @@ import { RunError } from '../model/error.js';
 import { type Issue, warning } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
-import type { EndedRow, RowResult, RowStore, RunStore } from '../store/run-store.js';
+import type { RowResult, RowStore, RunStore, StoredRow } from '../store/run-store.js';
 
 /** The results of the rows in the order of the file. `stopReason` says why a row without an outcome was not reached. */
 export function* results(rows: RowStore, stopReason: string, where?: string): Generator<readonly RowResult[]> {
   const name = fieldNamer(rows.store.names);
-  for (const batch of rows.endedRows(where)) yield batch.map((row) => name(resultOf(row, stopReason)));
+  for (const batch of rows.rows(where)) yield batch.map((row) => name(resultOf(row, stopReason)));
 }
 
 /** How a row ended as reports tell it; one that was sent without an answer on record is `unknown`, any other `not_attempted`. */
-export function resultOf(row: EndedRow, stopReason: string): RowResult {
+export function resultOf(row: StoredRow, stopReason: string): RowResult {
   if (!row.result) {
-    const outcome = row.open ? unknownOutcome(row.row, row.open, stopReason) : notAttempted(row.row, stopReason);
+    const outcome = row.op ? unknownOutcome(row, stopReason) : notAttempted(row.row, stopReason);
     return { outcome, diff: [] };
   }
   const { outcome, diff } = row.result;
@@ -108,7 +108,7 @@ function notAttempted(row: number, stopReason: string): Outcome {
   return { ref: { row }, kind: 'not_attempted', key: '', attempts: 0, issues, changed: [] };
 }
 
-function unknownOutcome(row: number, { key, record }: NonNullable<EndedRow['open']>, stopReason: string): Outcome {
+function unknownOutcome({ row, key, record }: StoredRow, stopReason: string): Outcome {
   const message = `${stopReason} The row was on its way to the service; resuming the run finds out whether it arrived.`;
   return {
     ref: { row },
@@ -117,6 +117,6 @@ function unknownOutcome(row: number, { key, record }: NonNullable<EndedRow['open
     attempts: 1,
     issues: [{ code: 'outcome_unknown', severity: 'error', message, origin: 'local' }],
     changed: [],
-    ...(record === null ? {} : { id: record }),
+    ...(record === undefined ? {} : { id: record }),
   };
 }

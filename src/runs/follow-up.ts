@@ -6,7 +6,7 @@ import { RunError, systemCodes } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { isUnverifiable } from '../model/outcome.js';
 import { brakeStop } from '../report/summary.js';
-import { type FullRow, RunStore } from '../store/run-store.js';
+import { RunStore, type StoredRow } from '../store/run-store.js';
 import { resumeExport } from './export.js';
 import { executeImport, importFile } from './import.js';
 import type { LoadedJob } from './job-file.js';
@@ -126,8 +126,8 @@ function withoutBrakes(loaded: LoadedJob): LoadedJob {
 }
 
 /** Rows that ended `failed` or `unknown`, and those that were sent and have no outcome. Memory: what the store has of each. */
-function rowsToRetry(folder: RunFolder): readonly FullRow[] {
-  return RunStore.query(folder.store, ({ rows }) => [...rows.fullRows(RETRY_ROWS)].flat()) ?? [];
+function rowsToRetry(folder: RunFolder): readonly StoredRow[] {
+  return RunStore.query(folder.store, ({ rows }) => [...rows.rows(RETRY_ROWS, { before: true })].flat()) ?? [];
 }
 
 const RETRY_ROWS = `kind in ('failed', 'unknown') or (kind is null and op is not null)`;
@@ -136,7 +136,7 @@ const RETRY_ROWS = `kind in ('failed', 'unknown') or (kind is null and op is not
  * Puts the rows into the store of the retry. What the run may have done is open there as it was here: the request that it was
  * about to send, with the record as it was before, which is also what the row can be put back to.
  */
-function seedRetryStore(rows: readonly FullRow[], own: RunFolder): void {
+function seedRetryStore(rows: readonly StoredRow[], own: RunFolder): void {
   const store = new RunStore(own.store);
   store.rows.addRows(rows.map(({ row }) => row));
   for (const { row, kind, op, key, record, at = 0, before } of rows) {

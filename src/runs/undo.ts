@@ -218,7 +218,7 @@ async function resolveRecords(
 /** What was left as it is in records that were put back otherwise, over all processes of the undo. */
 function countUnrestored({ rowStore }: Run) {
   let [records, fields] = [0, 0];
-  for (const batch of rowStore.fullRows(`kind = 'updated'`)) {
+  for (const batch of rowStore.rows(`kind = 'updated'`)) {
     for (const { result } of batch) {
       const unrestored = result?.outcome.issues.filter(({ code }) => UNRESTORED_CODES.has(code)).length ?? 0;
       if (unrestored > 0) records++;

@@ -4,7 +4,7 @@ import { RunError } from '../model/error.js';
 import type { Issue } from '../model/issue.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import { reached } from '../trace/milestones.js';
-import { type Database, openDatabase, type SqlRow, type SqlValue, type Statement } from './sqlite.js';
+import { type Database, openDatabase, type SqlValue, type Statement } from './sqlite.js';
 
 /** Requests that were sent: `total` counts retries, too. */
 export interface RequestTotals {
@@ -50,26 +50,17 @@ export interface StoredRow {
   readonly kind?: OutcomeKind;
   /** Of the record that was written, also where it was learned later. */
   readonly id?: number;
-}
-
-/** How a row ended, or how far it got: what reports tell of it. */
-export interface EndedRow {
-  readonly row: number;
+  /** How it ended, as reports tell it. */
   readonly result?: RowResult;
-  /** The request that was about to be sent, of a row without a result. */
-  readonly open?: { readonly key: string; readonly record: number | null };
   /** What the record told once its id was learned. */
   readonly late: readonly Issue[];
-}
-
-/** A stored row with all it holds. */
-export interface FullRow extends StoredRow, EndedRow {
-  /** The record as it was before its update, a line of before.ndjson. */
+  /** The record as it was before its update, a line of before.ndjson; read where it is asked for. */
   readonly before?: string;
 }
 
-/** Rows that are read and held at a time. */
+/** Rows that are read and held at a time; with their records, which are much larger, fewer. */
 const PAGE_ROWS = 1000;
+const PAGE_RECORDS = 100;
 /** Entries that wait at most; more are written without being asked for, so that noting alone does not fill the memory. */
 const MAX_PENDING = 1000;
 /** Nor do they wait longer: whoever looks at the run sees what became of its rows, and a kill leaves less to be looked up. */
@@ -112,10 +103,10 @@ interface StoredResult extends Pick<Outcome, 'attempts' | 'issues' | 'changed'> 
 /** A statement over a list of entries, each JSON; `value` is one of them. */
 const insertEach = (what: string, of: string, more = '') =>
   `insert ${what} select ${of} from json_each(?) where true ${more}`;
-const HEAD_COLUMNS = 'row, sent, op, at, record, key, kind, id';
-/** What `toEndedRow` takes, as one JSON list: put together as text, because SQLite would take all JSON apart for it. */
-const ENDED_JSON = `'[' || concat_ws(',', row, coalesce(result, 'null'), coalesce(id, 'null'), coalesce(late, 'null'), json_quote(kind),
-  json_quote(op), coalesce(key, 'null'), coalesce(record, 'null')) || ']' as ended`;
+const jsonOrNull = (column: string) => `coalesce(${column}, 'null')`;
+/** A `RowTuple` as JSON: put together as text, because SQLite would take all JSON apart for it. */
+const ROW_JSON = `'[' || concat_ws(',', row, sent, json_quote(op), ${jsonOrNull('at')}, ${jsonOrNull('record')}, ${jsonOrNull('key')},
+  json_quote(kind), ${jsonOrNull('id')}, ${jsonOrNull('result')}, ${jsonOrNull('late')}`;
 
 /** What a run notes of one set of rows: those of its file, or the orphans of a reconciliation. */
 export class RowStore {
@@ -212,36 +203,24 @@ export class RowStore {
     this.store.prepare(`update ${this.#table} set kind = null, id = null, result = null, late = null`).run();
   }
 
-  /** Rows that an intent or an outcome speaks of, ascending; `where` is a condition on the columns of the table. */
-  *rows(where = '1'): Generator<readonly StoredRow[]> {
-    for (const batch of this.#pages(HEAD_COLUMNS, where)) yield batch.map(toStoredRow);
-  }
-
-  /** How they ended; of those behind a row. */
-  *endedRows(where = '1', afterRow = 0): Generator<readonly EndedRow[]> {
+  /**
+   * The rows that are known, ascending. `where`: a condition on the columns of the table; `after`: those behind this row;
+   * `before`: with the records as they were.
+   */
+  *rows(where = '1', { after = 0, before = false } = {}): Generator<readonly StoredRow[]> {
     this.store.write();
+    const json = `${ROW_JSON}${before ? ', json_quote(before)' : ''}) || ']'`;
     // Many rows as one text: a row at a time costs more to hand over than to read.
     const page = this.store.prepare(
-      `select '[' || coalesce(group_concat(ended), '') || ']' as page from (select ${ENDED_JSON} from ${this.#table} where row > ? and (${where}) order by row limit ${PAGE_ROWS})`,
+      `select '[' || coalesce(group_concat(json), '') || ']' as page from (
+         select ${json} as json from ${this.#table} where row > ? and (${where}) order by row limit ${before ? PAGE_RECORDS : PAGE_ROWS})`,
     );
     // SQLite goes by one lower bound: with another one in the condition it would look at all rows before it.
-    for (let last = afterRow; ; ) {
-      const rows = (parseValue(page.get(last)?.['page']) as EndedTuple[]).map(toEndedRow);
+    for (let last = after; ; ) {
+      const rows = (parseValue(page.get(last)?.['page']) as RowTuple[]).map(toStoredRow);
       if (rows.length === 0) return;
       yield rows;
       last = rows[rows.length - 1]!.row;
-    }
-  }
-
-  /** The same with all they hold. */
-  *fullRows(where = '1'): Generator<readonly FullRow[]> {
-    for (const batch of this.#pages(`${HEAD_COLUMNS}, ${ENDED_JSON}, before`, where)) yield batch.map(toFullRow);
-  }
-
-  /** Records before their updates, as lines of before.ndjson, in the order of their rows. */
-  *beforeLines(where: string): Generator<readonly string[]> {
-    for (const batch of this.#pages('row, before', `before is not null and (${where})`)) {
-      yield batch.map(({ before }) => String(before));
     }
   }
 
@@ -261,19 +240,6 @@ export class RowStore {
     return Number(this.store.prepare(`select count(*) as n from ${this.#table} where ${where}`).get()?.['n']);
   }
 
-  *#pages(columns: string, where: string): Generator<SqlRow[]> {
-    this.store.write();
-    const page = this.store.prepare(
-      `select ${columns} from ${this.#table} where row > ? and (${where}) order by row limit ${PAGE_ROWS}`,
-    );
-    for (let last = 0; ; ) {
-      const rows = page.all(last);
-      if (rows.length === 0) return;
-      yield rows;
-      last = Number(rows[rows.length - 1]?.['row']);
-    }
-  }
-
   #ended(row: number, what: string): RunError {
     const found = this.store.prepare(`select kind from ${this.#table} where row = ?`).get(row);
     return new RunError(
@@ -286,56 +252,49 @@ export class RowStore {
 
 const parseValue = (value: SqlValue | undefined): unknown => JSON.parse(String(value));
 
-function toStoredRow({ row, sent, op, at, record, key, kind, id }: SqlRow): StoredRow {
-  return {
-    row: Number(row),
-    sent: Number(sent),
-    key: key === null ? '' : (parseValue(key) as string),
-    ...(op === null ? {} : { op: op as 'create' | 'update' }),
-    ...(at === null ? {} : { at: Number(at) }),
-    ...(record === null ? {} : { record: Number(record) }),
-    ...(kind === null ? {} : { kind: kind as OutcomeKind }),
-    ...(id === null ? {} : { id: Number(id) }),
-  };
-}
-
-type EndedTuple = readonly [
+type RowTuple = readonly [
   row: number,
-  result: StoredResult | null,
-  id: number | null,
-  late: readonly Issue[] | null,
-  kind: OutcomeKind | null,
-  op: string | null,
-  key: string | null,
+  sent: number,
+  op: 'create' | 'update' | null,
+  at: number | null,
   record: number | null,
+  key: string | null,
+  kind: OutcomeKind | null,
+  id: number | null,
+  result: StoredResult | null,
+  late: readonly Issue[] | null,
+  before?: string | null,
 ];
 
 const EMPTY: readonly never[] = [];
 
-function toEndedRow([row, result, id, late, kind, op, key, record]: EndedTuple): EndedRow {
-  const ended = { row, late: late ?? EMPTY };
-  if (!kind) return op === null ? ended : { ...ended, open: { key: key ?? '', record } };
-  const { attempts, issues, changed, diff } = result ?? {
-    attempts: DEFAULT_ATTEMPTS[kind] ?? 0,
-    issues: EMPTY,
-    changed: EMPTY,
-    diff: EMPTY,
-  };
+function toStoredRow([row, sent, op, at, record, key, kind, id, result, late, before]: RowTuple): StoredRow {
   return {
-    ...ended,
-    result: {
-      outcome: { ref: { row }, kind, key: key ?? '', ...(id === null ? {} : { id }), attempts, issues, changed },
-      diff: diff.map(([field, now, old = '', kind = 'set']) => ({ field, old, new: now, kind })),
-    },
+    row,
+    sent,
+    ...(op !== null && { op }),
+    ...(at !== null && { at }),
+    ...(record !== null && { record }),
+    key: key ?? '',
+    ...(kind !== null && { kind, result: toResult(row, kind, key ?? '', id, result) }),
+    ...(id !== null && { id }),
+    late: late ?? EMPTY,
+    ...(typeof before === 'string' && { before }),
   };
 }
 
-function toFullRow(row: SqlRow): FullRow {
-  const { before, ended } = row;
+function toResult(
+  row: number,
+  kind: OutcomeKind,
+  key: string,
+  id: number | null,
+  stored: StoredResult | null,
+): RowResult {
+  const none = { attempts: DEFAULT_ATTEMPTS[kind] ?? 0, issues: EMPTY, changed: EMPTY, diff: EMPTY };
+  const { diff, ...details } = stored ?? none;
   return {
-    ...toEndedRow(parseValue(ended) as EndedTuple),
-    ...toStoredRow(row),
-    ...(before === null ? {} : { before: String(before) }),
+    outcome: { ref: { row }, kind, key, ...(id !== null && { id }), ...details },
+    diff: diff.map(([field, now, old = '', kind = 'set']) => ({ field, old, new: now, kind })),
   };
 }
 
@@ -345,8 +304,6 @@ export interface Processes {
   /** One was killed: requests that it had under way are not counted. */
   readonly killed: boolean;
   readonly requests: RequestTotals;
-  /** When one of them last wrote: milliseconds since 1970. */
-  readonly lastAt: number;
 }
 
 /** A change to the tables of a store that is made for many entries at once. */
@@ -533,11 +490,11 @@ export class RunStore {
 
   /** What earlier processes of the run left; to be asked before `begin`. */
   get processes(): Processes {
-    const { n, cut, at, total, reads, writes, retries } = this.prepare(
-      `select count(*) as n, total(ended = 0) as cut, coalesce(max(at), 0) as at, total(total) as total, total(reads) as reads,
+    const { n, cut, total, reads, writes, retries } = this.prepare(
+      `select count(*) as n, total(ended = 0) as cut, total(total) as total, total(reads) as reads,
          total(writes) as writes, total(retries) as retries from process`,
-    ).get() as unknown as { n: number; cut: number; at: number } & RequestTotals;
-    return { begun: n > 0, killed: cut > 0, lastAt: at, requests: { total, reads, writes, retries } };
+    ).get() as unknown as { n: number; cut: number } & RequestTotals;
+    return { begun: n > 0, killed: cut > 0, requests: { total, reads, writes, retries } };
   }
 
   /** Whether anything was sent, or was about to be, for a row or an orphan. */

@@ -44,7 +44,7 @@ async function interrupted() {
 /** What was noted of the one row before its update. */
 function noted(run: string) {
   const store = new RunStore(runFolder(desk.home, run).store);
-  const [[row] = []] = [...store.rows.fullRows()];
+  const [[row] = []] = [...store.rows.rows('1', { before: true })];
   store.close();
   return JSON.parse(row?.before ?? '');
 }

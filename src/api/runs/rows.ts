@@ -13,7 +13,7 @@ import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { brakesOf, type Summary } from '../../runs/run/present.js';
 import { overlayOf, sourceOptionsAsRead } from '../../runs/run/table.js';
-import { BRAKE_PREFIX, type EndedRow, type RowResult, RunStore } from '../../store/run-store.js';
+import { BRAKE_PREFIX, type RowResult, RunStore, type StoredRow } from '../../store/run-store.js';
 import type { SqlValue } from '../../store/sqlite.js';
 import { Cache } from '../cache.js';
 import type { DeepReadonly } from '../operation.js';
@@ -62,7 +62,7 @@ export class RunRows {
       const table = what.cells ? await this.table(found, store) : undefined;
       const cells = await table?.index.cells(rows);
       const readResult = resultReader(store);
-      const picked = [...store.rows.endedRows(`row in (${rows.join(', ')})`)].flat();
+      const picked = [...store.rows.rows(`row in (${rows.join(', ')})`)].flat();
       return {
         rows: picked.map((one, at) => ({
           ...rowOf(one, ended, readResult),
@@ -92,7 +92,7 @@ export class RunRows {
   /** Everything about one row, as JSON: the record keeps its digits. Undefined where the run has no such row. */
   story(found: FoundRun, number: number): Promise<string | undefined> {
     return this.ask(found, async (store) => {
-      const [whole] = store.rows.fullRows(`row = ${number}`).next().value ?? [];
+      const [whole] = store.rows.rows(`row = ${number}`, { before: true }).next().value ?? [];
       if (!whole) return undefined;
       const { op, at, sent, before } = whole;
       const ended = isEnded(found);
@@ -326,7 +326,7 @@ async function pickRows(store: RunStore, { sql, values }: Filter, from: number, 
 async function eachResult(store: RunStore, where: string, see: (result: RowResult) => void): Promise<void> {
   const readResult = resultReader(store);
   for await (const from of windowsOf(store)) {
-    for (const batch of store.rows.endedRows(`row <= ${from + WINDOW_ROWS} and (${where})`, from)) {
+    for (const batch of store.rows.rows(`row <= ${from + WINDOW_ROWS} and (${where})`, { after: from })) {
       for (const row of batch) see(readResult(row));
       await breath();
     }
@@ -334,14 +334,14 @@ async function eachResult(store: RunStore, where: string, see: (result: RowResul
 }
 
 /** How its rows ended, with fields by the names that people read. */
-function resultReader(store: RunStore): (row: EndedRow) => RowResult {
+function resultReader(store: RunStore): (row: StoredRow) => RowResult {
   const name = fieldNamer(store.names);
   return (row) => name(resultOf(row, ''));
 }
 
-function rowOf(known: EndedRow, ended: boolean, readResult: (row: EndedRow) => RowResult): DeepReadonly<Row> {
-  const { row, result, open } = known;
-  if (!result && !ended) return { row, outcome: null, key: open?.key ?? '', id: null, changed: [], issues: [] };
+function rowOf(known: StoredRow, ended: boolean, readResult: (row: StoredRow) => RowResult): DeepReadonly<Row> {
+  const { row, result } = known;
+  if (!result && !ended) return { row, outcome: null, key: known.key, id: null, changed: [], issues: [] };
   const { kind, key, id, changed, issues } = readResult(known).outcome;
   return {
     ...{ row, outcome: kind, key, id: id ?? null, changed },

@@ -137,7 +137,7 @@ export function orphanLines(store: RunStore): readonly OrphanLine[] {
 
 function outcomesOf(rows: RowStore): ReadonlyMap<number, OrphanOutcome> {
   const outcomes = new Map<number, OrphanOutcome>();
-  for (const batch of rows.fullRows('kind is not null')) {
+  for (const batch of rows.rows('kind is not null')) {
     for (const { row, result } of batch) {
       if (!result) continue;
       const { kind, issues } = result.outcome;

@@ -272,7 +272,7 @@ export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number
     }
   }
   const open = new Map<number, OpenIntent>();
-  for (const batch of rows.fullRows('op is not null and kind is null')) {
+  for (const batch of rows.rows('op is not null and kind is null', { before: true })) {
     for (const { row, op, at = 0, record, before } of batch) {
       if (op === undefined) continue;
       const id = record === undefined ? {} : { id: record };

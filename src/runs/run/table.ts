@@ -235,7 +235,7 @@ interface EndedRows {
 /** Undefined where it ended one in another way than its cell says. A person may have emptied our cells. */
 function matchingOutcomes(store: RunStore, rows: readonly ReturnedRow[]): EndedRows | undefined {
   const outcomes = new Map<number, Outcome>();
-  for (const batch of store.rows.endedRows(`row in (${rows.map(({ row }) => row).join(',')})`))
+  for (const batch of store.rows.rows(`row in (${rows.map(({ row }) => row).join(',')})`))
     for (const one of batch) outcomes.set(one.row, resultOf(one, '').outcome);
   const differ = rows.some(
     ({ row, outcome }) => outcome !== '' && outcome !== (outcomes.get(row)?.kind ?? 'not_attempted'),

@@ -112,7 +112,7 @@ export function* writtenRecords(path: string): Generator<readonly WrittenRecord[
   try {
     let rowsBefore = 0;
     for (const rows of [store.rows, store.orphans]) {
-      for (const batch of rows.fullRows(WRITTEN_ROWS)) {
+      for (const batch of rows.rows(WRITTEN_ROWS, { before: true })) {
         yield batch.map((stored) => {
           const { outcome, diff } = resultOf(stored, '');
           const { kind, key, id, issues, ref } = outcome;
