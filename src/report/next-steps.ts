@@ -53,9 +53,6 @@ function possibleSteps(summary: Summary): PossibleSteps {
     // What else is to be done shows when it has come to its end.
     return [...lossSteps(summary), `Continue with \`rowferry runs resume ${run}\`. Nothing is written twice.`];
   }
-  // The plan of an approved run is not the one that somebody looked at.
-  if (status === 'braked' && brakeStop(summary) === 'approval')
-    return ['Run the file again and look at the new plan. Nothing was written.'];
   if (kind === 'reconcile') return reconcileSteps(summary);
   return kind === 'undo' ? undoSteps(summary) : importSteps(summary);
 }
@@ -146,7 +143,7 @@ function reconcileSteps(summary: Summary): PossibleSteps {
     ...lossSteps(summary),
     braked === 'plan' && 'Look at what the brake names: is the file the right one, and complete?',
     braked === 'plan' &&
-      `If its numbers are meant, \`rowferry runs approve ${run} --by NAME\` carries out exactly this plan, or refuses if somebody changed the records since. If not, do nothing: nothing was written.`,
+      `If its numbers are meant, \`rowferry runs approve ${run} --by NAME\` carries out exactly this plan; a row whose record somebody changed since is left as a conflict. If not, do nothing: nothing was written.`,
     braked === undefined &&
       person + orphans > 0 &&
       'Look at report.html, and put what it names right where it comes from. The next run takes it up.',

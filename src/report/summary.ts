@@ -220,16 +220,14 @@ export function isPlanOnly({ dry_run: dry, status }: Pick<Summary, 'dry_run' | '
 }
 
 /**
- * What a brake stopped. `plan`: what was planned, before anything was written. `approval`: a plan that had been approved, and would now
- * be another one. `refusals`: a run that was writing, because the service refused too much of it.
+ * What a brake stopped. `plan`: what was planned, before anything was written. `refusals`: a run that was writing, because the service refused too much of it.
  */
-type BrakeStop = 'plan' | 'approval' | 'refusals';
+type BrakeStop = 'plan' | 'refusals';
 
 /** Of a run whose status is `braked`: each kind asks for something else. */
-export function brakeStop({ dry_run: dry, rows, of_run: of, reconcile }: Summary): BrakeStop {
+export function brakeStop({ dry_run: dry, rows, reconcile }: Summary): BrakeStop {
   if (dry) return 'plan';
-  if (rows.rejected > 0 || (reconcile?.compared?.orphans_for_person ?? 0) > 0) return 'refusals';
-  return of === undefined ? 'plan' : 'approval';
+  return rows.rejected > 0 || (reconcile?.compared?.orphans_for_person ?? 0) > 0 ? 'refusals' : 'plan';
 }
 
 /** Rows whose cells, or the records they are about, somebody puts right before they are imported again. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { copyFile, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../files/atomic-write.js';
-import { RunError, systemCodes } from '../model/error.js';
+import { RunError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { isUnverifiable } from '../model/outcome.js';
 import { brakeStop } from '../report/summary.js';
@@ -103,11 +103,7 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
     notes: [
       `A retry of the rows of the run ${folder.run} that failed or were left unknown (${rows.length}), and of no others.`,
     ],
-    async makeSource(path, own) {
-      // A retry of this retry goes by the same plan; a run without brakes on its plan keeps none.
-      await copyFile(folder.plan, own.plan).catch((error: unknown) => {
-        if (systemCodes(error)[0] !== 'ENOENT') throw error;
-      });
+    makeSource(path, own) {
       seedRetryStore(rows, own);
       return fileRequest.makeSource(path, own);
     },
@@ -153,9 +149,9 @@ interface ApproveOptions extends Omit<FollowUpOptions, 'force'> {
 }
 
 /**
- * Carries out exactly the plan of a run that a brake stopped, or that was a rehearsal, or nothing: a new run on the same
- * private copy of the file, which plans anew and ends `braked` where any row would now be written otherwise. Contract,
- * sections 3 and 8. Throws a `RunError` of kind `usage` for runs that have no such plan.
+ * Carries out the plan of a run that a brake stopped, or that was a rehearsal, and nothing else: a new run on the same private
+ * copy of the file, in which a row that would now be written otherwise than planned is a `conflict`. Contract, sections 3, 5
+ * and 8. Throws a `RunError` of kind `usage` for runs that have no such plan.
  */
 export async function approveRun(runRef: string, options: ApproveOptions, context: RunContext): Promise<RunResult> {
   const { home } = context.settings;
@@ -189,11 +185,6 @@ export async function runToApprove(runRef: string, settings: Settings): Promise<
     throw refuse(
       `it ended as ${status}. A run can be approved that a brake stopped, or that was a dry run or only reported, to its end.`,
     );
-  if (request.lineage?.approves) {
-    throw refuse(
-      'it was itself to carry out an approved plan, and the records had changed. Run the file again and look at the new plan.',
-    );
-  }
   assertNotPruned(folder);
   if (summary && status === 'braked' && brakeStop(summary) === 'refusals') {
     throw refuse('what the service refused stopped it while it was writing. Put that right, and run the file again.');
@@ -208,7 +199,7 @@ export async function runToApprove(runRef: string, settings: Settings): Promise<
 
 const approvalFile = (folder: RunFolder) => join(folder.dir, 'approved.json');
 
-/** A plan is carried out once; an approval that came to nothing may be given again. */
+/** A plan is carried out once; where the service's refusals stopped that, it may be approved again. */
 async function assertNotApproved(folder: RunFolder, home: string, refuse: (why: string) => RunError): Promise<void> {
   const text = await readFile(approvalFile(folder), 'utf8').catch(() => undefined);
   if (text === undefined) return;

@@ -3,7 +3,7 @@ import { openAppendGuard } from './rows/append-guard.js';
 import { connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
-import { assertNotRejected, loadPlan, passBrakes, planRows } from './rows/plan.js';
+import { assertNotRejected, loadGivenPlan, passBrakes, planRows } from './rows/plan.js';
 import { openReferences } from './rows/references.js';
 import { resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
@@ -39,9 +39,9 @@ export async function executeImport(run: Run): Promise<RunResult> {
     const lookUp = async () => matchRows(run, await resolveRows(run, staged, references));
     if (run.past.passed) await references?.create(executeImport);
     let matched = await lookUp();
+    run.planned = await loadGivenPlan(run);
     if (!run.past.passed) {
-      const approves = run.request.lineage?.approves !== undefined;
-      const wholePlan = run.request.dryRun || approves || references?.isOpen || hasPlanBrakes(run.job.brakes);
+      const wholePlan = run.request.dryRun || references?.isOpen || hasPlanBrakes(run.job.brakes);
       const counts = wholePlan ? await planRows(run, matched, references?.see) : { ...matched.counts };
       if (references) {
         counts.named = references.planned;
@@ -56,7 +56,6 @@ export async function executeImport(run: Run): Promise<RunResult> {
       await passBrakes(run, matched, { tripped });
     }
     if (!run.request.dryRun) {
-      await loadPlan(run);
       assertNotRejected(run);
       await appended?.claim();
       if (await references?.create(executeImport)) {

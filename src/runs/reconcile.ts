@@ -1,6 +1,6 @@
 import { RunError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
-import type { Orphan, ReconcileFacts } from '../model/reconcile.js';
+import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
@@ -29,7 +29,8 @@ import { openScope } from './reconcile/scope.js';
 import { connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
-import { assertNotRejected, loadPlan, passBrakes, planRows } from './rows/plan.js';
+import { assertNotRejected, loadGivenPlan, passBrakes, planRows } from './rows/plan.js';
+import { readPlan } from './rows/planned.js';
 import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows } from './rows/stage.js';
 import { writeRows } from './rows/write.js';
 import { isFinished, type RunResult } from './run/conclude.js';
@@ -60,10 +61,9 @@ export async function executeReconcile(run: Run): Promise<RunResult> {
     const job = reconcileJobOf(run);
     const staged = await stageRows(run, await connect(run));
     await takeWriteLock(run, staged);
+    run.planned = await loadGivenPlan(run);
     if (run.request.lineage?.retries !== undefined) {
-      const matched = await matchRows(run, await resolveRows(run, staged));
-      await loadPlan(run);
-      await writeRows(run, matched);
+      await writeRows(run, await matchRows(run, await resolveRows(run, staged)));
     } else {
       const mirror = await openJobMirror(run, job, staged);
       const readAll = withMirror(staged.readAll, staged.spec.name as Readable, mirror);
@@ -89,7 +89,7 @@ async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror
   const night: NightParts = { run, resolved, job, nights, scope, compared, mirror, values };
   if (!run.past.passed) await planNight(night);
   if (run.request.dryRun || run.signal.aborted) return;
-  await loadPlan(run);
+  run.planned ??= await readPlan(run.folder.plan);
   assertNotRejected(run);
   const later = laterRun(run, nights);
   await apply(later ? { ...night, values: undefined } : night);
@@ -132,6 +132,7 @@ async function planNight(night: NightParts): Promise<void> {
     set: values?.fields,
     absences,
     holdReason,
+    approved: approvedOrphans(run),
     date: startDate(run),
   });
   const facts: ReconcileFacts = {
@@ -166,11 +167,7 @@ async function planNight(night: NightParts): Promise<void> {
   run.store.setValue('facts', stored);
   await run.store.flush();
   reached('facts-kept');
-  await passBrakes(run, compared.matched, {
-    tripped,
-    advice: AFTER_BRAKE,
-    assertSame: () => assertSameOrphans(run, orphans),
-  });
+  await passBrakes(run, compared.matched, { tripped, advice: AFTER_BRAKE });
 }
 
 /** Why this run may not conclude that a record is missing from the file. */
@@ -187,19 +184,11 @@ function orphanHoldReason({ run, nights, resolved: { keyless }, mirror }: NightP
   return undefined;
 }
 
-/** Orphans are changed as the approved run showed it: the same ones, and what they hold is what they held. */
-async function assertSameOrphans({ settings, request }: Run, orphans: readonly Orphan[]): Promise<void> {
-  const approved = request.lineage?.approves;
-  if (!approved) return;
-  const marks = (acted: readonly Orphan[]) => new Map(acted.map(({ id, held }) => [id, JSON.stringify(held ?? {})]));
-  const then = marks(RunStore.query(runFolder(settings.home, approved.run).store, actedOrphans) ?? []);
-  const now = marks(orphans.filter(({ state }) => state === 'act'));
-  const changedIds = [...new Set([...then.keys(), ...now.keys()])].filter((id) => then.get(id) !== now.get(id));
-  if (changedIds.length === 0) return;
-  throw new RunError(
-    'braked',
-    `The records have changed since the run ${approved.run} was planned: of the records that the file does not hold, others would now be changed, or from other values (ids ${changedIds.slice(0, 10).join(', ')}${changedIds.length > 10 ? ', …' : ''}). Nothing was sent. Run the file again and look at the new plan.`,
-  );
+/** Those that the plan changes which somebody approved, by id, as it showed them; undefined where it is no approved plan. */
+function approvedOrphans({ settings, request }: Run): ReadonlyMap<number, OrphanLine> | undefined {
+  const approves = request.lineage?.approves;
+  const acted = approves && RunStore.query(runFolder(settings.home, approves.run).store, actedOrphans);
+  return approves && new Map((acted ?? []).map((orphan) => [orphan.id, orphan]));
 }
 
 /** The latest run of the job with a newer file. */

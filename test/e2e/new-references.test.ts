@@ -110,6 +110,22 @@ describe('references: { missing: create }', () => {
     expect(suppliers()).toEqual(['Globex', 'Acme', 'Initech']);
   });
 
+  it('an approved plan creates none for a row that it left alone', async () => {
+    const [id = 0] = desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1' }]);
+    const rows = [
+      ['A-1', 'Initech'],
+      ['A-2', 'Acme'],
+    ] as const;
+    const job = { match: { key: 'serial_number', existing: 'fail' } };
+    const dry = await assets(rows, job, { dryRun: true });
+    expect(dry.outcomes).toEqual(['2 invalid', '3 created']);
+    // Now the first row would create its record, and what it refers to.
+    desk.sandbox.edit('asset', id, { serial_number: 'other' });
+    const run = await desk.approve(dry.summary.run, 'Ada');
+    expect([run.exitCode, run.outcomes]).toEqual([3, ['2 conflict', '3 created']]);
+    expect(suppliers()).toEqual(['Globex', 'Acme']);
+  });
+
   it('nothing is created for rows that are not written', async () => {
     desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1' }]);
     const rows = [

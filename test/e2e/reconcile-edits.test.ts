@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { csvText, type Desk, type Line, type Night, openNights, worldText } from './reconcile-night.js';
+import { csvText, type Desk, type Line, type Night, openNights } from './reconcile-night.js';
 
 /** What people do to records between the plan of a reconciliation and its writes, and between a plan and its approval. */
 
@@ -288,27 +288,29 @@ describe('a braked run that a person approves', () => {
   });
 
   it.each([
-    ['the field that it sets', { asset_notes: 'a person’s word' }],
-    ['the record, so that it agrees already', { asset_notes: 'new 7' }],
-  ])('is refused after somebody changed %s, and nothing is written', async (_, change) => {
+    ['the field that it sets', { asset_notes: 'a person’s word' }, 'conflict', 3],
+    ['the record, so that it agrees already', { asset_notes: 'new 7' }, 'unchanged', 0],
+  ])('leaves the record of which somebody changed %s, and writes the others', async (_, change, outcome, code) => {
     const { night } = await brake();
-    desk.sandbox.edit('asset', idOf('asset', 7), change);
-    const before = worldText(desk);
+    const id = idOf('asset', 7);
+    desk.sandbox.edit('asset', id, change);
     const approved = await approve(night.summary.run);
-    const text = `${approved.summary.reason}\n${approved.err}`;
-    expect([approved.code, approved.writes, approved.summary.status], text).toEqual([4, 0, 'braked']);
-    expect(worldText(desk)).toBe(before);
-    // Row 9 of the file is the one; the others are not named.
-    expect(text).toMatch(/\brows? 9\b/);
-    expect(text).not.toMatch(/\brows? 8\b/);
+    expect([approved.code, approved.writes], approved.err).toEqual([code, PLANNED - 1 + 3]);
+    expect(line(approved, 7)['outcome']).toBe(outcome);
+    expect(approved.report('results.csv').filter((one) => one['outcome'] === 'conflict').length).toBe(
+      code === 3 ? 1 : 0,
+    );
+    expect(desk.sandbox.record('asset', id)).toMatchObject(change);
+    expect(approved.commits.some((one) => one.id === id)).toBe(false);
   });
 
-  it('is refused after somebody created what it was to create', async () => {
+  it('does not write over what somebody created that it was to create', async () => {
     const { night } = await brake();
-    desk.sandbox.insert('asset', [body('asset', COUNT + 2)]);
+    const [id = 0] = desk.sandbox.insert('asset', [{ ...body('asset', COUNT + 2), asset_notes: 'a person’s word' }]);
     const approved = await approve(night.summary.run);
-    expect([approved.code, approved.writes], approved.err).toEqual([4, 0]);
-    expect(approved.summary.reason).toContain(String(COUNT + 2 + 2));
+    expect([approved.code, approved.writes], approved.err).toEqual([3, PLANNED + 2]);
+    expect(line(approved, COUNT + 2)['outcome']).toBe('conflict');
+    expect(desk.sandbox.record('asset', id)).toMatchObject({ asset_notes: 'a person’s word' });
   });
 
   it('carries over what somebody changed in other fields meanwhile', async () => {

@@ -60,8 +60,6 @@ function steps(of: Summary): string {
     .replaceAll('&quot;', '"');
 }
 
-const NEW_PLAN = 'Next: Run the file again and look at the new plan. Nothing was written.';
-
 describe('a brake that stopped the plan', () => {
   test('of a reconciliation: look, and approve this run', () => {
     const braked = night({ not_attempted: 9 }, { status: 'braked' });
@@ -78,17 +76,6 @@ describe('a brake that stopped the plan', () => {
     const braked = summary({ not_attempted: 9 }, { status: 'braked' });
     expect(next(braked)).toContain('--force');
     expect(steps(braked)).toContain('--force');
-  });
-});
-
-describe('an approved plan that would now be another one', () => {
-  test.each([
-    ['reconcile', night({ not_attempted: 9 }, { status: 'braked', of_run: EARLIER })],
-    ['import', summary({ not_attempted: 9 }, { status: 'braked', of_run: EARLIER })],
-  ])('of kind %s: the file is run again, and nothing else leads on', (_, braked) => {
-    expect(next(braked)).toBe(NEW_PLAN);
-    expect(steps(braked)).toContain('Run the file again and look at the new plan.');
-    expect(`${next(braked)} ${steps(braked)}`).not.toMatch(/runs approve|--force/);
   });
 });
 

@@ -159,12 +159,43 @@ describe('orphans', () => {
   });
 });
 
+describe('orphans of a plan that was approved', () => {
+  beforeAll(() => begin(20));
+  afterAll(() => desk.close());
+
+  test('are changed from the values that it showed, and no others are', async () => {
+    const orphans = { after: 1, set: { lifecycle_stage: 'Retired' } };
+    const job = { ...JOB, orphans, brakes: { max_orphans: 0, max_change: '100%' } };
+    const braked = await desk.reconcile(await file('gone.csv', [row(4, { city: '' }), ...rows(5, 20)]), job, {
+      apply: true,
+    });
+    expect(braked.exitCode).toBe(4);
+    expect(braked.summary.reconcile?.orphans).toMatchObject({ total: 3, acted: 3 });
+    desk.sandbox.edit('asset', ids[0]!, { lifecycle_stage: 'Stock' });
+    desk.sandbox.edit('asset', ids[1]!, { room: 'moved' });
+    const [fresh = 0] = desk.sandbox.insert('asset', [
+      { name: 'New', serial_number: 'SN99', city: 'Berlin', category: { id: 1 } },
+    ]);
+    const done = await desk.approve(braked.summary.run, 'Ann Lee');
+    expect(done.exitCode).toBe(3);
+    expect(done.summary.reconcile?.orphans).toMatchObject({ total: 4, acted: 3, held: 1 });
+    expect(done.summary.reconcile?.compared?.orphans_for_person).toBe(1);
+    expect(done.commits).toBe(2);
+    expect([1, 2, 3].map((n) => asset(n)?.['lifecycle_stage'])).toEqual(['Stock', 'Retired', 'Retired']);
+    expect(asset(2)).toMatchObject({ room: 'moved' });
+    expect(desk.sandbox.record('asset', fresh)?.['lifecycle_stage'] ?? null).toBeNull();
+    const told = await readFile(join(done.reportDir, 'orphans.csv'), 'utf8');
+    expect(told).toContain('lifecycle_stage is now ""Stock""');
+    expect(told).toContain('the plan that was approved does not change it');
+  });
+});
+
 describe('a plan that a brake stopped', () => {
   beforeAll(() => begin(30));
   afterAll(() => desk.close());
   const renamed = () => Array.from({ length: 30 }, (_, at) => row(at + 1, at < 12 ? { name: `New ${at + 1}` } : {}));
 
-  test('is carried out as it was approved, or not at all', async () => {
+  test('is carried out as it was approved, row by row, and once', async () => {
     const path = await file('many.csv', renamed());
     const braked = await desk.reconcile(path, JOB, { apply: true });
     expect(braked.exitCode).toBe(4);
@@ -173,18 +204,18 @@ describe('a plan that a brake stopped', () => {
     expect(braked.commits).toBe(0);
 
     desk.sandbox.edit('asset', ids[4]!, { name: 'Somebody was here' });
-    const refused = await desk.approve(braked.summary.run, 'Ann Lee');
-    expect(refused.summary.status).toBe('braked');
-    expect(refused.summary.reason).toMatch(/row 6 \(SN5\)/);
-    expect(refused.commits).toBe(0);
-
-    desk.sandbox.edit('asset', ids[4]!, { name: 'Laptop 5', room: 'moved' });
+    desk.sandbox.edit('asset', ids[5]!, { room: 'moved' });
     const done = await desk.approve(braked.summary.run, 'Ann Lee');
-    expect(done.summary).toMatchObject({ status: 'succeeded', of_run: braked.summary.run, dry_run: false });
+    expect(done.exitCode).toBe(3);
+    expect(done.summary).toMatchObject({ status: 'partial', of_run: braked.summary.run, dry_run: false });
     expect(done.summary.reconcile?.approved).toMatchObject({ by: 'Ann Lee', run: braked.summary.run });
-    expect(done.commits).toBe(12);
-    expect(asset(5)).toMatchObject({ name: 'New 5', room: 'moved' });
+    expect(done.summary.rows).toMatchObject({ updated: 11, conflict: 1 });
+    expect(done.outcomes).toContain('6 conflict');
+    expect(done.commits).toBe(11);
+    expect(asset(5)).toMatchObject({ name: 'Somebody was here' });
+    expect(asset(6)).toMatchObject({ name: 'New 6', room: 'moved' });
     await expect(desk.approve(braked.summary.run, 'Bob')).rejects.toThrow(/Ann Lee approved it already/);
+    desk.sandbox.edit('asset', ids[4]!, { name: 'New 5' });
   });
 
   test('of a report-only run, too; a run that wrote has nothing to approve', async () => {

@@ -234,7 +234,7 @@ function approveCommand(cli: Cli): CliCommand {
     .option('--by <name>', 'who approves; required, and kept in the reports')
     .option('--report <dir>', REPORT)
     .helpBelow(`
-Nothing is written if a single row would now be written otherwise than the plan says.
+A row that would now be written otherwise than the plan says is a conflict, and nothing is sent for it.
 
 Example:
   $ rowferry runs approve last --by "Ann Lee"`);

@@ -60,7 +60,7 @@ const VERB_TEXTS: Readonly<Record<Verb, (run: RunDetail) => VerbText>> = {
       word: braked ? 'Let it through' : `Write ${records}`,
       icon: 'check',
       title: braked ? 'Let this run through?' : 'Write this plan?',
-      before: `Exactly this plan is carried out, as a run of its own. ${orphans > 0 ? 'Of the records that are not in the file, those whose update would destroy a value are held back. ' : ''}Where somebody has changed a record since, nothing is written and the run says so. Afterwards ${created > 0 ? 'updates can be taken back; the service deletes no records' : 'it can be taken back'}.`,
+      before: `Exactly this plan is carried out, as a run of its own. ${orphans > 0 ? 'Of the records that are not in the file, those whose update would destroy a value are held back. ' : ''}A record that somebody has changed since is left as it is, and the run names it. Afterwards ${created > 0 ? 'updates can be taken back; the service deletes no records' : 'it can be taken back'}.`,
       after: 'The plan is carried out.',
       plan: 'all',
     };

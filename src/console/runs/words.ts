@@ -110,12 +110,6 @@ function* rowSteps(run: RunDetail, kind: Exclude<Run['kind'], 'export'>, summary
   const { rows, reports } = summary;
   const dry = run.dry_run;
   const braked = run.status === 'braked' ? brakeStop(summary) : undefined;
-  if (braked === 'approval') {
-    yield {
-      text: 'The records have changed since the plan was approved. Run the file again and look at the new plan; nothing was written.',
-    };
-    return;
-  }
   if (braked === 'refusals')
     yield { text: 'The service refused too many rows. Correct what it names, then import the file again.' };
   if (!dry && rows.unknown > 0) {

@@ -38,7 +38,7 @@ export const saveOrphans = (store: RunStore, orphans: readonly OrphanLine[]): vo
 const readOrphans = (store: RunStore) => (store.getValue(ORPHANS_KEY) ?? []) as readonly OrphanLine[];
 
 /** Those that the run acts on; their places, from 1, are their row numbers in the files of `orphanFolder` and in the store. */
-export const actedOrphans = (store: RunStore): readonly Orphan[] =>
+export const actedOrphans = (store: RunStore): readonly OrphanLine[] =>
   readOrphans(store).filter(({ state }) => state === 'act');
 
 interface OrphanWork {
@@ -167,6 +167,8 @@ interface OrphanOptions {
   readonly absences: Absences;
   /** Why this run may not touch any, one sentence. */
   readonly holdReason: string | undefined;
+  /** The run carries out a plan that somebody approved: what that changes, by id, and from which values. */
+  readonly approved?: ReadonlyMap<number, OrphanLine> | undefined;
   /** Calendar date of the run, `yyyy-MM-dd`, UTC. */
   readonly date: string;
 }
@@ -174,7 +176,7 @@ interface OrphanOptions {
 /** What becomes of the records that the file does not hold. Nothing is done to one that may be there after all. */
 export function decideOrphans(
   unmatched: readonly UnmatchedRecord[],
-  { rules, absences, holdReason, date, set }: OrphanOptions,
+  { rules, absences, holdReason, approved, date, set }: OrphanOptions,
 ): readonly OrphanLine[] {
   return unmatched.map(({ id, key, name, done, held: values }) => {
     const absent = absences.get(id);
@@ -183,7 +185,9 @@ export function decideOrphans(
     if (done) return { ...known, state: 'done' };
     if (known.absences < rules.after) return { ...known, state: 'wait' };
     if (holdReason !== undefined) return { ...known, state: 'held', why: holdReason };
-    return { ...known, state: 'act', held: values, changes: changesOf(values, set) };
+    if (!approved) return { ...known, state: 'act', held: values, changes: changesOf(values, set) };
+    // Whether it is still what was shown is found out when it is read again.
+    return approved.get(id) ?? { ...known, state: 'held', why: 'the plan that was approved does not change it' };
   });
 }
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { copyPrivately } from '../../files/atomic-write.js';
 import type { Change, FieldDiff } from '../../model/change.js';
 import { RunError } from '../../model/error.js';
 import { fault } from '../../model/issue.js';
@@ -14,7 +16,7 @@ import { runFolder } from '../run/layout.js';
 import type { OpenIntent, Run } from '../run/run.js';
 import type { Matched } from './match.js';
 import { checkRejections, recordBrake, recordSettled, recordUnsent } from './outcomes.js';
-import { checkAgainstPlan, type Planned, planChanges, planWriter, readPlan } from './planned.js';
+import { checkAgainstPlan, type Planned, planWriter, readPlan } from './planned.js';
 import { fillRowFile, readRows, readRowsOr } from './row-files.js';
 
 /** A record read longer ago is read again before its PUT. Contract, section 7. */
@@ -89,41 +91,25 @@ function countChange(change: Change, counts: PlanCounts): void {
   else if (change.kind === 'settled' && change.outcome === 'invalid') counts.invalid++;
 }
 
-/** Rows that a refusal names. */
-const MAX_NAMED = 10;
-
 /** What may keep a planned run from writing. */
-export interface PlanChecks {
+interface PlanChecks {
   /** A sentence for each brake that the plan trips. */
   readonly tripped: readonly string[];
   /** What a person is told to do about them. */
   readonly advice?: string;
-  /** Throws where an approved plan would be left beside the rows, too. */
-  readonly assertSame?: () => Promise<void>;
 }
 
 /**
- * Lets a planned run write, or throws a `RunError` of kind `braked`: where a brake trips that neither `--force` nor an
- * approval overrides, and where the plan is not the one that was approved. Contract, section 8.
+ * Lets a planned run write, or throws a `RunError` of kind `braked` where a brake trips that neither `--force` nor an approval
+ * overrides. Contract, section 8.
  */
-export async function passBrakes(
-  run: Run,
-  matched: Matched,
-  { tripped, advice, assertSame }: PlanChecks,
-): Promise<void> {
+export async function passBrakes(run: Run, matched: Matched, { tripped, advice }: PlanChecks): Promise<void> {
   const { dryRun, force, lineage } = run.request;
   for (const sentence of tripped) recordBrake(run, sentence);
-  try {
-    await assertApproved(run);
-    await assertSame?.();
-    const overridden = force || lineage?.approves !== undefined;
-    if (tripped.length > 0 && !overridden) {
-      throw new RunError('braked', [...tripped, ...(advice === undefined ? [] : [advice])].join(' '));
-    }
-  } catch (error) {
+  if (tripped.length > 0 && !force && !lineage?.approves) {
     // Rows of a braked run that would have been written are not attempted, and the reports show the plan.
     if (!dryRun) for await (const rows of plannedRows(run, matched)) for (const one of rows) recordUnsent(run, one);
-    throw error;
+    throw new RunError('braked', [...tripped, ...(advice === undefined ? [] : [advice])].join(' '));
   }
   const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
   for (const sentence of tripped) run.warn(`Brake overridden${by}: ${sentence}`);
@@ -131,37 +117,22 @@ export async function passBrakes(
   reached('passed');
 }
 
-/** What somebody looked at is carried out, or nothing. */
-async function assertApproved(run: Run): Promise<void> {
-  const approved = run.request.lineage?.approves;
-  if (!approved) return;
-  const then = await planOf(run, approved.run);
-  const now = await planOf(run, run.folder.run);
-  const { rows, sentences } = planChanges(then, now, MAX_NAMED);
-  if (rows === 0) return;
-  throw new RunError(
-    'braked',
-    `The records have changed since the run ${approved.run} was planned: ${rows === 1 ? 'one row' : `${rows} rows`} would now be written otherwise. Nothing was sent. Run the file again and look at the new plan.`,
-    [...sentences, ...(rows > sentences.length ? [`and ${rows - sentences.length} more`] : [])].map(
-      (line) => `${line}.`,
-    ),
-  );
-}
-
-async function planOf({ settings }: Run, id: string): Promise<Planned> {
-  const plan = await readPlan(runFolder(settings.home, id).plan);
-  if (plan) return plan;
-  throw new RunError('failed', `The plan of the run ${id} is not in its folder: nothing was sent.`);
-}
-
 /**
- * Rows are written as they were planned where somebody may have looked at the plan, and where an earlier run had planned them:
- * a retry has the plan of that run in its folder.
+ * Of a run that carries out what another one has planned: its rows are written as that plan says or not at all, and they are
+ * planned in its light, too. Undefined for any other run. The plan comes into the run's own folder, where a retry finds it.
  */
-export async function loadPlan(run: Run): Promise<void> {
-  const { retries, approves, plannedBy } = run.request.lineage ?? {};
-  if (plannedBy !== undefined) run.planned = await planOf(run, plannedBy);
-  else if (retries || approves || run.request.kind === 'reconcile') run.planned = await readPlan(run.folder.plan);
+export async function loadGivenPlan({ request, settings, folder }: Run): Promise<Planned | undefined> {
+  const { retries, plannedBy, approves } = request.lineage ?? {};
+  const of = retries ?? plannedBy ?? approves?.run;
+  if (of === undefined) return undefined;
+  const { plan } = runFolder(settings.home, of);
+  if (!existsSync(folder.plan)) {
+    if (existsSync(plan)) await copyPrivately(plan, folder.plan);
+    // A run without brakes on its plan keeps none.
+    else if (retries === undefined)
+      throw new RunError('failed', `The plan of the run ${of} is not in its folder: nothing was sent.`);
+  }
+  return readPlan(folder.plan);
 }
 
 /** A run that the service's refusals have stopped goes on where somebody forces it, not by being taken up again. */

@@ -132,22 +132,3 @@ function planDifference(then: PlannedWrite | undefined, now: PlannedWrite): stri
   if (then.op !== now.op || then.id !== now.id) return `the plan was ${what(then)}, and it would now be ${what(now)}`;
   return 'a field that this row sets has another value now';
 }
-
-/** What differs between two plans of one file, one sentence for each row; at most `max`, and the number of all. */
-export function planChanges(
-  then: Planned,
-  now: Planned,
-  max: number,
-): { readonly rows: number; readonly sentences: string[] } {
-  const sentences: string[] = [];
-  let rows = 0;
-  for (const row of [...new Set([...then.keys(), ...now.keys()])].sort((a, b) => a - b)) {
-    const [before, after] = [then.get(row), now.get(row)];
-    if (before?.op === after?.op && before?.mark === after?.mark) continue;
-    rows++;
-    const key = (after ?? before)?.key ?? '';
-    const what = after ? planDifference(before, after) : 'it was to be written, and would now be left alone';
-    if (sentences.length < max) sentences.push(`row ${row}${key === '' ? '' : ` (${key})`}: ${what}`);
-  }
-  return { rows, sentences };
-}
