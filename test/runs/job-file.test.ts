@@ -243,16 +243,6 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '7:23 constants: `country` cannot be used: "Elbonia"',
   ],
   [
-    'a code that YAML reads as a number',
-    `${GOOD}defaults: { asset_tag: 00123 }\n`,
-    '7:24 defaults: `asset_tag` is written 00123, which YAML reads as 123; put it in quotes: "00123"',
-  ],
-  [
-    'an amount that YAML cannot hold',
-    `${GOOD}constants: { original_cost: 99999999999999.999 }\n`,
-    'put it in quotes: "99999999999999.999"',
-  ],
-  [
     'a meaning outside a list',
     `${GOOD}  W: { field: warranty_type, values: { Gold: goldd } }\n`,
     '7:46 the value for `Gold` cannot be used: "goldd" is none of the accepted values',
@@ -313,6 +303,31 @@ describe('checkJobText', () => {
       brakes: { min_rows: 1 },
       source: { format: 'auto', header_row: 'auto' },
     });
+  });
+
+  it('keeps the characters of numbers that are values of fields, and nothing else', () => {
+    const text = `${GOOD}  T: { field: inventory_no, values: { A: 1.10, B: 5, C: ~ } }
+constants: { original_cost: 99999999999999.999, city: "7" }
+defaults: { asset_tag: 00123 }
+references: { retire: { general_description: 0x10 } }
+retire: { asset_tag: 1e3 }
+brakes: { max_invalid: 5, min_rows: 1.0 }
+source: { header_row: 03 }
+`;
+    expect(checkJobText(text).job).toMatchObject({
+      columns: { T: { values: { A: '1.10', B: 5, C: null } } },
+      constants: { original_cost: '99999999999999.999', city: '7' },
+      defaults: { asset_tag: '00123' },
+      references: { retire: { general_description: '0x10' } },
+      retire: { asset_tag: '1e3' },
+      brakes: { max_invalid: '5', min_rows: 1 },
+      source: { header_row: 3 },
+    });
+  });
+
+  it('leaves the numbers of a job that is data as they are', () => {
+    const job = { kind: 'export', resource: 'asset', filter: { original_cost: [1.5, 1e21, 1e-7], asset_tag: '007' } };
+    expect(inlineJob('export', job).job.filter).toEqual(job.filter);
   });
 
   it('takes null values as they are written, whatever YAML makes of them', () => {

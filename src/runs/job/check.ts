@@ -3,7 +3,6 @@ import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import { customFieldName, type Job, NO_KEY } from '../../model/job.js';
 import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
-import type { FieldSpec } from '../../resources/spec.js';
 import { scopeCondition, scopeNaming } from '../reconcile/scope.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkExport } from './export.js';
@@ -18,7 +17,6 @@ import {
   type RawObject,
   type Report,
   readJobYaml,
-  sourceTextProblem,
   valueAt,
 } from './yaml.js';
 
@@ -57,8 +55,8 @@ export function checkJobText(text: string): CheckedText {
       report(part === 'value' ? valueAt(path) : path, message);
   }
   checkSchedule(asObject(job['schedule']), report);
-  if (kind === 'export') checkExport(job, yaml, report);
-  else checkRows(kind, value, yaml, report);
+  if (kind === 'export') checkExport(job, report);
+  else checkRows(kind, job, report);
 
   const sorted = byLine(problems);
   const failed = !parsed.success || sorted.some((one) => one.severity === 'error');
@@ -76,13 +74,12 @@ function kindOf({ kind }: RawObject, report: Report): JobKind | undefined {
   return known;
 }
 
-function checkRows(kind: 'import' | 'reconcile', value: object, yaml: JobYaml, report: Report): void {
-  const job = asObject(value);
+function checkRows(kind: 'import' | 'reconcile', job: RawObject, report: Report): void {
   checkSource(asObject(job['source']), report);
   if (Object.keys(asObject(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
     report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
   }
-  const fields = checkFields(job, yaml, report);
+  const fields = checkFields(job, report);
   if (kind === 'reconcile' && fields) checkReconcile(job, fields);
 }
 
@@ -196,7 +193,7 @@ function checkOrphans(orphans: RawObject, fields: JobFields): void {
 
 /** Names and values as a run reads them, but for custom fields, which the service alone knows. */
 function checkScope(scope: RawObject, fields: JobFields): void {
-  const { spec, yaml, report } = fields;
+  const { spec, report } = fields;
   const naming = scopeNaming(spec.name, NO_LEXICON);
   const isCondition = (name: string, value: string | number | boolean | null, place: Place): boolean => {
     const one = scopeCondition(name, value, naming);
@@ -209,18 +206,15 @@ function checkScope(scope: RawObject, fields: JobFields): void {
     const earlier = seen.get(foldText(name));
     if (earlier !== undefined) report(path, `\`${name}\` is the same as \`${earlier}\`; write both values as a list`);
     seen.set(foldText(name), name);
-    const custom = customFieldName(name) !== undefined;
-    let field: FieldSpec | undefined;
-    if (custom) {
-      if (!fields.lookUp(name, path)) continue;
-    } else if (!isCondition(name, null, path)) continue;
-    else field = findField(spec, name);
+    if (customFieldName(name)) {
+      fields.lookUp(name, path);
+      continue;
+    }
+    if (!isCondition(name, null, path)) continue;
     for (const [i, value] of (Array.isArray(given) ? given : [given]).entries()) {
       if (!isScalarValue(value)) continue;
       const at = Array.isArray(given) ? [...path, i] : path;
-      const changed = sourceTextProblem(field, value, yaml.sourceText(at));
-      if (changed !== undefined) report(valueAt(at), `scope: \`${name}\` ${changed}`);
-      else if (!custom) isCondition(name, value, valueAt(at));
+      isCondition(name, value, valueAt(at));
     }
   }
 }

@@ -9,27 +9,18 @@ import { RunError } from '../../model/error.js';
 import type { ExportJob } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
-import { findField, resourceSpec } from '../../resources/registry.js';
+import { resourceSpec } from '../../resources/registry.js';
 import { READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/run.js';
 import { NO_LEXICON } from './fields.js';
 import { type LoadedExportJob, quoteValue } from './shape.js';
-import {
-  asObject,
-  type JobYaml,
-  type KeyPath,
-  type Place,
-  type RawObject,
-  type Report,
-  sourceTextProblem,
-  valueAt,
-} from './yaml.js';
+import { asObject, type KeyPath, type Place, type RawObject, type Report, valueAt } from './yaml.js';
 
 /**
  * What an export job says beyond its shape. Works on the plain data, so that its faults are found beside those of the
  * shape; whatever has the wrong shape is passed over, it is reported already.
  */
-export function checkExport(job: RawObject, yaml: JobYaml, report: Report): void {
+export function checkExport(job: RawObject, report: Report): void {
   checkFile(job['output'], ['output'], report);
   checkFile(asObject(job['schedule'])['file'], ['schedule', 'file'], report);
   if (job['schedule'] !== undefined && job['output'] === undefined && asObject(job['schedule'])['file'] === undefined) {
@@ -39,7 +30,7 @@ export function checkExport(job: RawObject, yaml: JobYaml, report: Report): void
   if (!resource) return;
   if (job['editable'] === true && !IMPORTABLE.some((name) => name === resource))
     report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${resource} can only be read`);
-  const names = exportNames(resource, yaml, report);
+  const names = exportNames(resource, report);
   for (const [i, column] of (Array.isArray(job['columns']) ? job['columns'] : []).entries())
     if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
   for (const [name, given] of Object.entries(asObject(job['filter']))) names.filter(name, given);
@@ -81,7 +72,7 @@ function formatProblems(file: string): string[] {
  * Holds what an export job names against the columns that the export will have, by the rules of the export itself, as far as
  * these are known without the service: custom fields and forms are the service's. What is wrong is reported.
  */
-function exportNames(resource: ResourceName | ReadOnlyName, yaml: JobYaml, report: Report) {
+function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
   const context = { lexicon: NO_LEXICON, templates: [], forms: [] };
   const naming: Naming = { ...context, resource, columns: exportColumns(resource, context) };
   const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
@@ -116,16 +107,11 @@ function exportNames(resource: ResourceName | ReadOnlyName, yaml: JobYaml, repor
         value,
         at: Array.isArray(given) ? [...path, i] : path,
       }));
-      const isOurs = !isCustom(name, path) && (spec || !mayBeUnlisted(name));
-      if (isOurs && reportRefusals(() => exportFilter([`${name}=`], naming), path, report)) {
+      if (isCustom(name, path) || (!spec && mayBeUnlisted(name))) return;
+      if (reportRefusals(() => exportFilter([`${name}=`], naming), path, report)) {
         for (const { value, at } of values)
           if (typeof value !== 'object')
             reportRefusals(() => exportFilter([`${name}=${value}`], naming), valueAt(at), report);
-      }
-      const field = isOurs && spec ? findField(spec, name) : undefined;
-      for (const { value, at } of values) {
-        const changed = sourceTextProblem(field, value, yaml.sourceText(at));
-        if (changed !== undefined) report(valueAt(at), `filter: \`${name}\` ${changed}`);
       }
     },
     /** `text` as it stands in the job, perhaps with a minus sign. */

@@ -9,27 +9,17 @@ import { checkRecord } from '../../resources/rules.js';
 import { type FieldSpec, type Lexicon, type ResourceSpec, WRITABLE } from '../../resources/spec.js';
 import { enumValue } from '../../resources/value-check.js';
 import { didYouMean, quoteValue } from './shape.js';
-import {
-  asObject,
-  isScalarValue,
-  type JobYaml,
-  type KeyPath,
-  type Place,
-  type RawObject,
-  type Report,
-  sourceTextProblem,
-  valueAt,
-} from './yaml.js';
+import { asObject, isScalarValue, type KeyPath, type Place, type RawObject, type Report, valueAt } from './yaml.js';
 
 /**
  * What a job file says about fields, held against the resource's description. Works on the plain data, so that its
  * faults are found beside those of the shape; whatever has the wrong shape is passed over, it is reported already.
  * Undefined where the resource is not known.
  */
-export function checkFields(job: RawObject, yaml: JobYaml, report: Report): JobFields | undefined {
+export function checkFields(job: RawObject, report: Report): JobFields | undefined {
   const name = WRITABLE.find((known) => known === job['resource']);
   if (!name) return undefined;
-  const fields = new JobFields(job, resourceSpec(name), yaml, report);
+  const fields = new JobFields(job, resourceSpec(name), report);
   checkColumns(asObject(job['columns']), fields);
   checkComputed(asObject(job['computed']), fields);
   const { sources, defaulted } = fields;
@@ -38,7 +28,7 @@ export function checkFields(job: RawObject, yaml: JobYaml, report: Report): JobF
       const path = [section, fieldName];
       const field = fields.writable(fieldName, path);
       if (!field) continue;
-      const wrong = fields.constantProblem(field.spec, given, path);
+      const wrong = fields.constantProblem(field.spec, given);
       if (wrong) report(valueAt(path), `${section}: \`${fieldName}\` ${wrong}`);
       if (section === 'defaults') {
         defaulted.add(field.key);
@@ -142,7 +132,7 @@ function checkColumnOptions(options: RawObject, path: KeyPath, field: FieldSpec 
     if (earlier !== undefined)
       fields.report(at, `\`${earlier}\` and \`${cell}\` are the same cell text: case and blanks do not count`);
     cells.set(folded, cell);
-    const wrong = fields.constantProblem(field, meaning, at);
+    const wrong = fields.constantProblem(field, meaning);
     if (wrong) fields.report(valueAt(at), `the value for \`${cell}\` ${wrong}`);
   }
 }
@@ -253,7 +243,7 @@ export function checkSetValues(given: unknown, at: KeyPath, fields: JobFields): 
     const wrong =
       String(value).trim() === ''
         ? 'is blank; state a value'
-        : (fields.constantProblem(field.spec, value, path) ?? updateProblem(field.spec, String(value)));
+        : (fields.constantProblem(field.spec, value) ?? updateProblem(field.spec, String(value)));
     if (wrong) report(valueAt(path), `${name}: \`${text}\` ${wrong}`);
   }
 }
@@ -288,7 +278,6 @@ export class JobFields {
   constructor(
     job: RawObject,
     readonly spec: ResourceSpec,
-    readonly yaml: JobYaml,
     readonly report: Report,
   ) {
     this.keys = matchKeys(job, spec);
@@ -345,15 +334,13 @@ export class JobFields {
 
   /**
    * Why a value written in a job file (constant, default, meaning of a cell text) cannot be a field's value; undefined where it
-   * can. `field` is absent for custom fields: their types are known only when the service is asked. `path`: where it stands, as
-   * YAML may have read something else than was meant.
+   * can. `field` is absent for custom fields: their types are known only when the service is asked.
    */
-  constantProblem(field: FieldSpec | undefined, value: unknown, path: KeyPath): string | undefined {
+  constantProblem(field: FieldSpec | undefined, value: unknown): string | undefined {
     if (!isScalarValue(value)) return undefined;
     if (value === '?')
       return 'is still the "?" that stood for what only a person knows; write it there, or take the line out';
-    const changed = sourceTextProblem(field, value, this.yaml.sourceText(path));
-    if (changed !== undefined || !field) return changed;
+    if (!field) return undefined;
     const problems: string[] = [];
     const job = { source: { dates: this.dates } };
     jobValue({ field: field.name, name: field.name, spec: field }, value, { job }, problems);

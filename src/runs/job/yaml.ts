@@ -12,8 +12,6 @@ import {
   visit,
 } from 'yaml';
 import { formatNumber } from '../../model/count-text.js';
-import { Decimal } from '../../model/decimal.js';
-import type { FieldSpec } from '../../resources/spec.js';
 
 /** One thing that is wrong with a job file, and where. Lines and columns count from 1. */
 export interface JobProblem {
@@ -35,8 +33,6 @@ export interface JobYaml {
   readonly problems: readonly JobProblem[];
   /** Where a key (or the value under it) stands; for a path that is not there, its nearest parent. */
   locate(path: KeyPath, part?: 'key' | 'value'): { readonly line: number; readonly column: number };
-  /** The value's characters as they stand in the file, without quotes; undefined for anything but a scalar. */
-  sourceText(path: KeyPath): SourceText | undefined;
 }
 
 /** Aliases let a few bytes stand for gigabytes; a job file needs a handful at most. */
@@ -77,7 +73,7 @@ export function readJobYaml(text: string): JobYaml {
   const problems: JobProblem[] = [];
   const problem = (offset: number, message: string) =>
     problems.push({ ...at(offset), path: '', message, severity: 'error' });
-  const emptyResult = { value: undefined, problems, locate: () => at(0), sourceText: () => undefined };
+  const emptyResult = { value: undefined, problems, locate: () => at(0) };
   if (isTooDeep(text)) {
     problem(0, TOO_DEEP);
     return emptyResult;
@@ -134,15 +130,12 @@ export function readJobYaml(text: string): JobYaml {
     },
   });
 
-  // `[NULL, ~]` are words of cells whatever YAML takes them for.
-  const words = document.errors.length === 0 ? document.getIn(['source', 'null_values'], true) : undefined;
-  for (const item of isSeq(words) ? words.items : []) if (isScalar(item)) item.value = item.source ?? '';
+  if (document.errors.length === 0) keepCharacters(document);
 
   const find = (path: KeyPath) => {
     let node: unknown = document.contents;
     let place = isNode(node) ? node.range?.[0] : 0;
     let keyPlace = place;
-    let isComplete = true;
     for (const step of path) {
       if (isAlias(node)) node = node.resolve(document);
       const next: unknown = isMap(node)
@@ -150,16 +143,13 @@ export function readJobYaml(text: string): JobYaml {
         : isSeq(node)
           ? node.items[Number(step)]
           : undefined;
-      if (next === undefined) {
-        isComplete = false;
-        break;
-      }
+      if (next === undefined) break;
       node = isPair(next) ? next.value : next;
       keyPlace = isPair(next) && isNode(next.key) ? next.key.range?.[0] : isNode(node) ? node.range?.[0] : place;
       // A key without anything after it has an empty value node, or none.
       place = isNode(node) && node.range ? node.range[0] : keyPlace;
     }
-    return { node, keyPlace, place, isComplete };
+    return { keyPlace, place };
   };
 
   let value: unknown;
@@ -179,12 +169,38 @@ export function readJobYaml(text: string): JobYaml {
       const found = find(path);
       return at((part === 'key' ? found.keyPlace : found.place) ?? 0);
     },
-    sourceText: (path) => {
-      const { node, isComplete } = find(path);
-      if (!isComplete || !isScalar(node)) return undefined;
-      return { text: node.source ?? String(node.value ?? ''), quoted: node.type !== 'PLAIN' };
-    },
   };
+}
+
+/** Where a job states values of fields. Everywhere else a number is one of a setting: `min_rows: 1.0` is 1. */
+const FIELD_VALUES: readonly KeyPath[] = [
+  ['columns'],
+  ['constants'],
+  ['defaults'],
+  ['retire'],
+  ['references', 'retire'],
+  ['orphans', 'action'],
+  ['orphans', 'set'],
+  ['scope'],
+  ['filter'],
+];
+
+/** Makes text of what YAML takes for something else than the characters mean. */
+function keepCharacters(document: Document): void {
+  // `[NULL, ~]` are words of cells.
+  const words = document.getIn(['source', 'null_values'], true);
+  for (const item of isSeq(words) ? words.items : []) if (isScalar(item)) item.value = item.source ?? '';
+
+  // `00123` and `1.10` would lose characters as numbers, and a long amount digits.
+  for (const path of FIELD_VALUES) {
+    const values = document.getIn(path, true);
+    if (!isNode(values)) continue;
+    visit(values, {
+      Scalar(_, item) {
+        if (typeof item.value === 'number' && item.source !== String(item.value)) item.value = item.source;
+      },
+    });
+  }
 }
 
 /** The first alias of this name: where its anchor does not come before it, it is the one that is not resolved. */
@@ -229,29 +245,4 @@ export function asObject(value: unknown): RawObject {
 
 export function isScalarValue(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-/** The characters of a value in the file. */
-export type SourceText = { readonly text: string; readonly quoted: boolean };
-
-/** YAML has made another value of the characters in the file than they mean. */
-export function sourceTextProblem(
-  field: FieldSpec | undefined,
-  value: unknown,
-  sourceText: SourceText | undefined,
-): string | undefined {
-  if (!sourceText || sourceText.quoted || typeof value !== 'number' || !changedByYaml(sourceText.text, value, field))
-    return undefined;
-  return `is written ${sourceText.text}, which YAML reads as ${value}; put it in quotes: "${sourceText.text}"`;
-}
-
-/** `00123` and `1.10` lose characters as numbers: harmless in an amount, not in a code; long amounts lose digits. */
-function changedByYaml(text: string, value: number, field: FieldSpec | undefined): boolean {
-  if (field && (field.type.kind === 'decimal' || field.type.kind === 'integer')) {
-    const exact = Decimal.parse(text);
-    return exact === undefined || !exact.equals(Decimal.of(value));
-  }
-  if (field) return text !== String(value);
-  // A custom field may be text or an amount; leading zeros and lost digits are wrong in both.
-  return /^[+-]?0\d/.test(text) || Decimal.parse(text)?.equals(Decimal.of(value)) !== true;
 }
