@@ -24,38 +24,48 @@ export interface Condition {
   readonly ids?: readonly number[];
 }
 
-/** A condition that cannot be made, in a sentence. */
-export interface Problem {
-  readonly problem: string;
+/** What a record must have, by the names of fields; of a list any one, and null, like a blank text, means none. */
+export type Filter = Readonly<Record<string, FilterValue | readonly FilterValue[]>>;
+type FilterValue = string | number | boolean | null;
+
+/** What is wrong with a filter, in a sentence. */
+interface FilterProblem {
+  readonly name: string;
+  /** Of the value that cannot be used, 0 where there is one alone; absent where the name cannot be used. */
+  readonly index?: number;
+  readonly message: string;
 }
 
 /**
- * What is asked for with `--filter`: fields by heading, name or alias (`manufacturer=Dell`, `supplier.name=Acme`,
- * `template.Finance.Cost Centre=4711`) and columns of custom forms (`form.Data centre.Rack=A1`: in any row). `a=` means
- * blank; a field that is named several times must have one of the values.
- * All is compared here: how the service compares is not documented, and what its filters leave out nothing would tell.
- * Throws a RunError that lists every fault.
+ * A filter from texts `field=value`, where nothing behind the sign means blank. A field that is named several times has all
+ * of these values.
+ * @throws RunError `usage` with every text of another form.
  */
-export function exportFilter(filters: readonly string[], naming: Naming) {
+export function parseFilter(texts: readonly string[]): Filter {
   const problems: string[] = [];
-  /** By key in lower case. */
-  const requested = new Map<string, { readonly key: string; readonly values: readonly string[] }>();
-  for (const filter of filters) {
-    const at = filter.indexOf('=');
-    const key = filter.slice(0, Math.max(at, 0)).trim();
-    if (key === '') problems.push(`"${excerpt(filter)}" is not of the form field=value`);
-    else {
-      const { values } = requested.get(key.toLowerCase()) ?? { values: [] };
-      requested.set(key.toLowerCase(), { key, values: [...values, filter.slice(at + 1)] });
-    }
+  const fields = new Map<string, { readonly name: string; readonly values: readonly string[] }>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    const name = text.slice(0, Math.max(at, 0)).trim();
+    if (name === '') problems.push(`--filter "${excerpt(text)}" is not of the form field=value.`);
+    const field = fields.get(foldText(name)) ?? { name, values: [] };
+    fields.set(foldText(name), { name: field.name, values: [...field.values, text.slice(at + 1)] });
   }
-  const conditions: Condition[] = [];
-  for (const { key, values } of requested.values()) {
-    const condition = conditionOn(key, values, naming);
-    if ('problem' in condition) problems.push(condition.problem);
-    else conditions.push(condition);
+  if (problems.length > 0) throw usageError('The filter cannot be used.', problems);
+  return Object.fromEntries([...fields.values()].map(({ name, values }) => [name, values]));
+}
+
+/**
+ * What an export is to leave out. Throws a RunError that lists every fault of the filter.
+ */
+export function exportFilter(filter: Filter, naming: Naming) {
+  const { conditions, problems } = conditionsOn(filter, naming);
+  if (problems.length > 0) {
+    throw usageError(
+      'The filter cannot be used.',
+      problems.map(({ message }) => message),
+    );
   }
-  if (problems.length > 0) throw usageError('--filter cannot be used.', problems);
   const single = isWritable(naming.resource) ? naming.resource !== 'customer' : !readOnlySpec(naming.resource).listOnly;
   const ids = single ? conditions.find((condition) => condition.ids)?.ids : undefined;
   return {
@@ -69,32 +79,58 @@ export function exportFilter(filters: readonly string[], naming: Naming) {
   };
 }
 
-/** The condition of one key and its values: any of them. */
-export function conditionOn(key: string, values: readonly string[], naming: Naming): Condition | Problem {
-  const { field, columns: whole } = resolveName(key, naming);
+/**
+ * The conditions of a filter or scope, and every fault of it. Fields go by heading, name or alias (`manufacturer`,
+ * `supplier.name`, `template.Finance.Cost Centre`), columns of custom forms as `form.Data centre.Rack`: in any row.
+ * All is compared here: how the service compares is not documented, and what its filters leave out nothing would tell.
+ */
+export function conditionsOn(filter: Filter, naming: Naming) {
+  const conditions: Condition[] = [];
+  const problems: FilterProblem[] = [];
+  const seen = new Map<string, string>();
+  for (const [name, given] of Object.entries(filter)) {
+    const earlier = seen.get(foldText(name));
+    if (earlier !== undefined)
+      problems.push({ name, message: `"${name}" is the same as "${earlier}"; write both values as a list.` });
+    seen.set(foldText(name), name);
+    const values = [given].flat().map((value) => String(value ?? ''));
+    const found = conditionOn(name, values, naming);
+    if (Array.isArray(found)) problems.push(...found);
+    else conditions.push(found);
+  }
+  return { conditions, problems };
+}
+
+/** The condition of one name and its values: any of them. */
+function conditionOn(name: string, values: readonly string[], naming: Naming): Condition | FilterProblem[] {
+  const { field, columns: whole } = resolveName(name, naming);
   const columns = field?.type.kind === 'reference' ? referenceParts(whole, field.type.to) : whole;
-  const idColumn = idColumnOf(key, naming);
-  if (columns.length === 0) return { problem: unknownNameText(key, naming) };
+  if (columns.length === 0) return [{ name, message: unknownNameText(name, naming) }];
+  const reference = findReference(name, naming);
   const tests: Test[] = [];
-  const faults: string[] = [];
-  for (const text of values.filter((value) => !isBlank(value))) {
-    const id = idColumn && idOf(text);
-    const read = (id ? [idColumn] : columns).map((column) => ({
+  const problems: FilterProblem[] = [];
+  for (const [index, value] of values.entries()) {
+    if (isBlank(value)) continue;
+    const id = reference && idOf(value);
+    // A number is an id, too, as in the cells of a file; but that of a contract is its number.
+    const orId = reference?.takesNumbers && /^\s*\d+\s*$/.test(value) ? [reference.idColumn] : [];
+    const read = (id ? [reference.idColumn] : [...columns, ...orId]).map((column) => ({
       column,
-      value: wantedValue(id ?? text, column, naming.lexicon),
+      value: wantedValue(id ?? value, column, naming.lexicon),
     }));
     const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
-    if (fitting.length === 0) faults.push(`"${key}": "${excerpt(text)}" ${read[0]?.value}.`);
+    if (fitting.length === 0)
+      problems.push({ name, index, message: `"${name}": "${excerpt(value)}" ${read[0]?.value}.` });
     tests.push(...fitting);
   }
-  if (faults.length > 0) return { problem: faults.join(' ') };
+  if (problems.length > 0) return problems;
   const orBlank = values.some(isBlank);
   const ids = columns[0]!.field === 'id' && !orBlank ? tests.map(({ value }) => Number(value.text)) : [];
   const textsOf = textReader(naming);
   const byColumn = new Map<ExportColumn, Wanted[]>();
   for (const { column, value } of tests) byColumn.set(column, [...(byColumn.get(column) ?? []), value]);
   return {
-    described: conditionText(key, values),
+    described: conditionText(name, values),
     matches(record) {
       for (const [column, wanted] of byColumn) {
         const texts = textsOf(column, record);
@@ -117,9 +153,9 @@ interface Test {
 const isBlank = (text: string): boolean => text.trim() === '';
 
 /** A condition in words. */
-export function conditionText(key: string, values: readonly string[]): string {
+function conditionText(name: string, values: readonly string[]): string {
   const texts = [...new Set(values)].map((value) => (isBlank(value) ? 'blank' : excerpt(value)));
-  return texts.length === 1 && texts[0] === 'blank' ? `${key} is blank` : `${key} = ${texts.join(' or ')}`;
+  return texts.length === 1 && texts[0] === 'blank' ? `${name} is blank` : `${name} = ${texts.join(' or ')}`;
 }
 
 /**
@@ -132,10 +168,12 @@ function referenceParts(columns: readonly ExportColumn[], to: ReferenceTarget): 
   return found.length > 0 ? found : columns;
 }
 
-/** Where the ids of a reference are shown, by whichever of its parts it is named. */
-function idColumnOf(key: string, naming: Naming): ExportColumn | undefined {
-  const field = findOwnField(key, naming)?.field;
-  return field?.type.kind === 'reference' ? findColumn(`${readPaths(field)[0]}.id`, naming) : undefined;
+/** Where the ids of a reference are shown, by whichever of its parts it is named, and whether a number is one. */
+function findReference(name: string, naming: Naming) {
+  const field = findOwnField(name, naming)?.field;
+  if (field?.type.kind !== 'reference') return undefined;
+  const idColumn = findColumn(`${readPaths(field)[0]}.id`, naming);
+  return idColumn && { idColumn, takesNumbers: field.type.to !== 'contract' };
 }
 
 /** The texts of a record in a column: its cell, the items of a list, and of a form's first row those of all its rows. */

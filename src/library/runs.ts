@@ -123,10 +123,11 @@ export function exportRecords(options: ExportOptions): RunHandle {
 
 async function exportRequestOf(options: ExportOptions, opened: CallContext): Promise<ExportRequest> {
   const { output, columns, filter, order, editable, company, resource } = options;
+  const { parseFilter } = await import('../runs/export.js');
   const overrides = pickDefined({
     target: output === undefined ? undefined : resolve(opened.cwd, output),
     columns,
-    filter: filter && (await filterTexts(filter)),
+    filter: Array.isArray(filter) ? parseFilter(filter) : (filter as ExportRequest['filter'] | undefined),
     order,
     editable,
     company,
@@ -149,13 +150,7 @@ async function exportRequestOf(options: ExportOptions, opened: CallContext): Pro
     throw new RunError('usage', `There is no resource \`${resource}\`. There are: ${EXPORTABLE.join(', ')}.`);
   }
   const target = requireOption(overrides.target, 'output', 'it names the file to write');
-  return { filter: [], editable: false, job: { name }, ...overrides, resource: name, target };
-}
-
-async function filterTexts(filter: NonNullable<ExportChoices['filter']>): Promise<readonly string[]> {
-  if (Array.isArray(filter)) return filter as readonly string[];
-  const { filterTexts: texts } = await import('../runs/job-file.js');
-  return texts(filter as Readonly<Record<string, FilterValue | FilterValue[]>>);
+  return { filter: {}, editable: false, job: { name }, ...overrides, resource: name, target };
 }
 
 export interface ResumeOptions extends Omit<CallOptions, 'company'> {

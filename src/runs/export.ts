@@ -21,6 +21,7 @@ import { type RunContext, STOPPED } from './run/context.js';
 import { closeAll } from './run/core.js';
 import { openConnection } from './run/open-service.js';
 
+export { parseFilter } from '../export/filter.js';
 export type { ExportRequest } from './export/run.js';
 export type { RunResult } from './run/conclude.js';
 

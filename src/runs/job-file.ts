@@ -5,7 +5,7 @@ import path, { join } from 'node:path';
 import { RunError, systemCodes } from '../model/error.js';
 import type { Job } from '../model/job.js';
 import { type CheckedText, checkJobText } from './job/check.js';
-import { exportRequest, filterTexts, localDate, outputOf, targetProblems, withDate } from './job/export.js';
+import { exportRequest, localDate, outputOf, targetProblems, withDate } from './job/export.js';
 import { didYouMean, type Loaded } from './job/shape.js';
 import type { JobProblem } from './job/yaml.js';
 
@@ -13,7 +13,7 @@ export type { CheckedText } from './job/check.js';
 export type { ExportOccasion, ExportOverrides } from './job/export.js';
 export type { JobKind, Loaded, LoadedExportJob, LoadedJob, LoadedReconcileJob } from './job/shape.js';
 export type { JobProblem } from './job/yaml.js';
-export { checkJobText, exportRequest, filterTexts, localDate, outputOf, targetProblems, withDate };
+export { checkJobText, exportRequest, localDate, outputOf, targetProblems, withDate };
 
 /** A job file is written by hand; a megabyte is a mistake or an attack. */
 const MAX_BYTES = 1024 * 1024;

@@ -437,7 +437,7 @@ describe('fields of custom field templates and forms', () => {
     furnish(desk.sandbox);
     const make = (more: number) => filled(desk.sandbox, 'supplier', more);
     const ids = insert(desk.sandbox, 'supplier', [{ ...make(0), name: 'One' }]);
-    const { file } = await desk.export('supplier', `data.${format}`, { editable: true, filter: ['name=One'] });
+    const { file } = await desk.export('supplier', `data.${format}`, { editable: true, filter: { name: 'One' } });
     const job = parseYaml(await readFile(jobOf(file), 'utf8')) as { columns: Record<string, string | null> };
     const own = Object.keys(make(0)).filter((field) => field.startsWith('template.'));
     const field = own[0] ?? '';
@@ -511,7 +511,7 @@ describe('what the export wrote is not at hand', () => {
   });
 
   it('rows that it did not write, and exports of other records, are told apart', async () => {
-    const { ids, file, one, edit, run } = await suppliers({ filter: ['name=Ada'] });
+    const { ids, file, one, edit, run } = await suppliers({ filter: { name: 'Ada' } });
     edit(1, { city: 'Rome' });
     await change(file, (rows) => [...rows, { ...rows[0], id: String(ids[1]), name: 'Ben' }]);
     const result = await run();

@@ -126,7 +126,7 @@ export function openAftermath(world: World): { follow(after: After): Promise<voi
   function exporting(target: string, editable: boolean): Work {
     const { resource } = shape;
     return (run, context) =>
-      exportRecords({ run, resource, target, filter: [], editable, job: { name: resource } }, context);
+      exportRecords({ run, resource, target, filter: {}, editable, job: { name: resource } }, context);
   }
 
   async function followExport(after: Extract<After, { do: 'export' }>): Promise<void> {

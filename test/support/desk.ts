@@ -176,7 +176,7 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     },
     approve: (run, by, options = {}) => collect((context) => approveRun(run, { by }, context), options),
     async export(resource, name, options = {}) {
-      const { env, signal, worker, filter = [], editable = false, ...rest } = options;
+      const { env, signal, worker, filter = {}, editable = false, ...rest } = options;
       const file = join(dir, name);
       const request = { resource, target: file, filter, editable, job: { name: resource }, ...rest };
       const { context, notices } = told({ ...(env && { env }), ...(signal && { signal }), ...(worker && { worker }) });

@@ -140,8 +140,6 @@ that it could not be established that nothing is missing. \`rowferry runs resume
 async function exportFile(cli: Cli, resource: string | undefined, options: ExportFlags): Promise<number> {
   const settings = await readSettings(cli, options);
   const request = await exportOptionsOf(resource, options);
-  const badFilter = options.filter?.find((one) => !one.includes('='));
-  if (badFilter !== undefined) throw new RunError('usage', `--filter "${badFilter}" is not of the form field=value.`);
   const { code } = await executeRun(cli, settings, { json: options.json === true }, (context) =>
     followRun(exportRecords({ ...request, ...callOptions(cli, options, context) }), context),
   );
@@ -151,9 +149,10 @@ async function exportFile(cli: Cli, resource: string | undefined, options: Expor
 async function exportOptionsOf(resource: string | undefined, options: ExportFlags): Promise<ExportOptions> {
   const { job, output, columns, filter, order, editable } = options;
   if (output === '-') throw new RunError('usage', '-o - is not supported: name a file, such as -o assets.csv.');
+  const { parseFilter } = await import('../../runs/export.js');
   const chosen = pickDefined({
     columns: columns === undefined ? undefined : splitColumns(columns),
-    filter,
+    filter: filter && parseFilter(filter),
     order,
     editable,
   });

@@ -2,6 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
+import type { Filter } from '../../export/filter.js';
 import { removeUnfinished } from '../../files/atomic-write.js';
 import { makeFolder } from '../../files/make-folder.js';
 import { tableFormat } from '../../files/table-write.js';
@@ -36,8 +37,7 @@ export interface ExportRequest extends RunOptions {
   readonly makeFolder?: boolean;
   /** Headings or fields, in this order; all where absent. */
   readonly columns?: readonly string[] | undefined;
-  /** `field=value`; a record must fit all of them. */
-  readonly filter: readonly string[];
+  readonly filter: Filter;
   /** A field, with `-` before it for descending; by id where absent. */
   readonly order?: string | undefined;
   /** With a job file beside it that imports the changed file. */

@@ -1,16 +1,13 @@
 import { DELIMITER_RULE, knownDelimiter } from '../../files/csv/detect.js';
 import { isKnownEncoding } from '../../files/encoding/encoding.js';
 import { customFieldName, type Job, NO_KEY } from '../../model/job.js';
-import { foldText } from '../../model/value.js';
 import { findField } from '../../resources/registry.js';
-import { scopeCondition, scopeNaming } from '../reconcile/scope.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
-import { checkExport } from './export.js';
-import { checkDates, checkFields, checkSetValues, type JobFields, type NamedField, NO_LEXICON } from './fields.js';
+import { checkConditions, checkExport, knownNames } from './export.js';
+import { checkDates, checkFields, checkSetValues, type JobFields, type NamedField } from './fields.js';
 import { didYouMean, JOB_KINDS, type JobKind, jobShape, quoteValue, SCHEMAS, shapeProblems } from './shape.js';
 import {
   asObject,
-  isScalarValue,
   type JobProblem,
   type JobYaml,
   type Place,
@@ -140,7 +137,7 @@ function checkReconcile(job: RawObject, fields: JobFields): void {
     );
   checkCompare(asObject(job['compare']), fields);
   checkOrphans(asObject(job['orphans']), fields);
-  checkScope(asObject(job['scope']), fields);
+  checkScope(job['scope'], fields);
 }
 
 /** Fields that the job sets: of the others there is nothing in the file to compare with. */
@@ -192,29 +189,11 @@ function checkOrphans(orphans: RawObject, fields: JobFields): void {
 }
 
 /** Names and values as a run reads them, but for custom fields, which the service alone knows. */
-function checkScope(scope: RawObject, fields: JobFields): void {
-  const { spec, report } = fields;
-  const naming = scopeNaming(spec.name, NO_LEXICON);
-  const isCondition = (name: string, value: string | number | boolean | null, place: Place): boolean => {
-    const one = scopeCondition(name, value, naming);
-    if ('problem' in one) report(place, `scope: ${one.problem}`.replace(/\.$/, ''));
-    return !('problem' in one);
+function checkScope(scope: unknown, fields: JobFields): void {
+  const isOpen = (name: string, place: Place): boolean => {
+    if (!customFieldName(name)) return false;
+    fields.lookUp(name, place);
+    return true;
   };
-  const seen = new Map<string, string>();
-  for (const [name, given] of Object.entries(scope)) {
-    const path = ['scope', name];
-    const earlier = seen.get(foldText(name));
-    if (earlier !== undefined) report(path, `\`${name}\` is the same as \`${earlier}\`; write both values as a list`);
-    seen.set(foldText(name), name);
-    if (customFieldName(name)) {
-      fields.lookUp(name, path);
-      continue;
-    }
-    if (!isCondition(name, null, path)) continue;
-    for (const [i, value] of (Array.isArray(given) ? given : [given]).entries()) {
-      if (!isScalarValue(value)) continue;
-      const at = Array.isArray(given) ? [...path, i] : path;
-      isCondition(name, value, valueAt(at));
-    }
-  }
+  checkConditions('scope', scope, isOpen, knownNames(fields.spec.name), fields.report);
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { isWritable } from '../../export/column.js';
+import { type Exportable, isWritable } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
-import { exportFilter } from '../../export/filter.js';
+import { conditionsOn, type Filter } from '../../export/filter.js';
 import { chooseColumns, findColumn, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
 import { tableFormat } from '../../files/table-write.js';
@@ -10,11 +10,11 @@ import type { ExportJob } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
 import { resourceSpec } from '../../resources/registry.js';
-import { READ_ONLY, type ReadOnlyName, type ResourceName, WRITABLE } from '../../resources/spec.js';
+import { READ_ONLY, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/run.js';
 import { NO_LEXICON } from './fields.js';
 import { type LoadedExportJob, quoteValue } from './shape.js';
-import { asObject, type KeyPath, type Place, type RawObject, type Report, valueAt } from './yaml.js';
+import { asObject, isScalarValue, type KeyPath, type Place, type RawObject, type Report, valueAt } from './yaml.js';
 
 /**
  * What an export job says beyond its shape. Works on the plain data, so that its faults are found beside those of the
@@ -30,12 +30,34 @@ export function checkExport(job: RawObject, report: Report): void {
   if (!resource) return;
   if (job['editable'] === true && !IMPORTABLE.some((name) => name === resource))
     report(['editable'], `\`editable\` is for ${IMPORTABLE.join(', ')}: a ${resource} can only be read`);
-  const names = exportNames(resource, report);
-  for (const [i, column] of (Array.isArray(job['columns']) ? job['columns'] : []).entries())
-    if (typeof column === 'string' && column !== '') names.column(column, ['columns', i]);
-  for (const [name, given] of Object.entries(asObject(job['filter']))) names.filter(name, given);
-  const order = job['order'];
-  if (typeof order === 'string' && order !== '') names.order(order, ['order']);
+  const naming = knownNames(resource);
+  const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
+  /** Whether only the service can tell what the name means. */
+  const isCustom = (name: string, place: Place): boolean => {
+    const kind = /^\s*(template|form)\s*(?:\.|$)/i.exec(name)?.[1]?.toLowerCase();
+    if (!spec || kind === undefined) return false;
+    if (kind === 'form' && !spec.form) report(place, `\`${name}\`: ${withArticle(resource)} has no custom forms`);
+    return true;
+  };
+  const isOpen = (name: string, place: Place): boolean =>
+    isCustom(name, place) || (!spec && mayBeUnlisted(name, naming));
+  for (const [i, column] of (Array.isArray(job['columns']) ? job['columns'] : []).entries()) {
+    const place = valueAt(['columns', i]);
+    if (typeof column !== 'string' || column === '' || isCustom(column, place) || mayBeUnlisted(column, naming))
+      continue;
+    reportRefusals(() => chooseColumns([column], naming), place, report);
+  }
+  checkConditions('filter', job['filter'], isOpen, naming, report);
+  const { order } = job;
+  const place = valueAt(['order']);
+  if (typeof order === 'string' && order !== '' && !isOpen(order.replace(/^-/, ''), place))
+    reportRefusals(() => exportOrder(order, naming), place, report);
+}
+
+/** Whether only the records can tell what the name means: they may show what the interface does not list. */
+function mayBeUnlisted(name: string, naming: Naming): boolean {
+  const headings = naming.columns.map(({ heading }) => heading);
+  return findColumn(name, naming) === undefined && didYouMean(name, headings) === '';
 }
 
 function checkFile(file: unknown, path: KeyPath, report: Report): void {
@@ -68,72 +90,43 @@ function formatProblems(file: string): string[] {
   }
 }
 
-/**
- * Holds what an export job names against the columns that the export will have, by the rules of the export itself, as far as
- * these are known without the service: custom fields and forms are the service's. What is wrong is reported.
- */
-function exportNames(resource: ResourceName | ReadOnlyName, report: Report) {
+/** What names can mean, as far as that is known without the service. */
+export function knownNames(resource: Exportable): Naming {
   const context = { lexicon: NO_LEXICON, templates: [], forms: [] };
-  const naming: Naming = { ...context, resource, columns: exportColumns(resource, context) };
-  const spec = isWritable(resource) ? resourceSpec(resource) : undefined;
-
-  /** Whether only the service can tell what the name means. */
-  const isCustom = (text: string, place: Place): boolean => {
-    const kind = /^-?\s*(template|form)\s*(?:\.|$)/i.exec(text)?.[1]?.toLowerCase();
-    if (!spec || kind === undefined) return false;
-    if (kind === 'form' && !spec.form) report(place, `\`${text}\`: ${withArticle(resource)} has no custom forms`);
-    return true;
-  };
-  /** Whether only the records can tell: they may show what the interface does not list. */
-  const mayBeUnlisted = (text: string): boolean =>
-    findColumn(text, naming) === undefined &&
-    didYouMean(
-      text,
-      naming.columns.map(({ heading }) => heading),
-    ) === '';
-  return {
-    column(text: string, path: KeyPath): void {
-      if (!isCustom(text, valueAt(path)) && !mayBeUnlisted(text))
-        reportRefusals(() => chooseColumns([text], naming), valueAt(path), report);
-    },
-    /** `given`: a value, or a list of them. */
-    filter(name: string, given: unknown): void {
-      const path = ['filter', name];
-      if (name.trim() === '' || name.includes('=')) {
-        report(path, `\`${name}\` is no field; write \`field: value\``);
-        return;
-      }
-      const values = (Array.isArray(given) ? given : [given]).map((value, i) => ({
-        value,
-        at: Array.isArray(given) ? [...path, i] : path,
-      }));
-      if (isCustom(name, path) || (!spec && mayBeUnlisted(name))) return;
-      if (reportRefusals(() => exportFilter([`${name}=`], naming), path, report)) {
-        for (const { value, at } of values)
-          if (typeof value !== 'object')
-            reportRefusals(() => exportFilter([`${name}=${value}`], naming), valueAt(at), report);
-      }
-    },
-    /** `text` as it stands in the job, perhaps with a minus sign. */
-    order(text: string, path: KeyPath): void {
-      if (!isCustom(text, valueAt(path)) && (spec || !mayBeUnlisted(text.replace(/^-/, ''))))
-        reportRefusals(() => exportOrder(text, naming), valueAt(path), report);
-    },
-  };
+  return { ...context, resource, columns: exportColumns(resource, context) };
 }
 
-/** Reports what the export would refuse; false where it would. */
-function reportRefusals(work: () => unknown, place: Place, report: Report): boolean {
+/** Reports what a run would say of a filter or scope. `isOpen`: whether the run alone can tell what a name means. */
+export function checkConditions(
+  section: 'filter' | 'scope',
+  given: unknown,
+  isOpen: (name: string, place: Place) => boolean,
+  naming: Naming,
+  report: Report,
+): void {
+  const plain = (value: unknown) => (isScalarValue(value) ? value : null);
+  const filter: Filter = Object.fromEntries(
+    Object.entries(asObject(given))
+      .filter(([name]) => !isOpen(name, [section, name]))
+      .map(([name, value]) => [name, Array.isArray(value) ? value.map(plain) : plain(value)]),
+  );
+  for (const { name, index, message } of conditionsOn(filter, naming).problems) {
+    const path = [section, name];
+    const value = valueAt(Array.isArray(filter[name]) && index !== undefined ? [...path, index] : path);
+    report(index === undefined ? path : value, `${section}: ${message.replace(/\.$/, '')}`);
+  }
+}
+
+/** Reports what the export would refuse. */
+function reportRefusals(work: () => unknown, place: Place, report: Report): void {
   try {
     work();
-    return true;
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     // The place says what cannot be used.
     const messages =
       error.details.length > 0 ? error.details : [error.message.replace(/^[^.]* cannot be (?:used|chosen so)\. /, '')];
     for (const message of messages) report(place, message.replace(/\.$/, ''));
-    return false;
   }
 }
 
@@ -171,7 +164,7 @@ export function exportRequest(
     resource: job.resource,
     target: overrides.target ?? resolve(cwd, withDate(stated, localDate(now, job.schedule?.timezone))),
     ...{ columns, order, company, concurrency, run },
-    filter: overrides.filter ?? filterTexts(job.filter),
+    filter: overrides.filter ?? job.filter,
     editable: overrides.editable ?? job.editable,
     job: { name, path, sha256 },
     notes: [...(overrides.notes ?? []), ...warnings],
@@ -195,12 +188,5 @@ export function withDate(file: string, date: string): string {
 export function localDate(at: number, timeZone?: string): string {
   return new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', ...(timeZone !== undefined && { timeZone }) }).format(
     at,
-  );
-}
-
-/** `field=value`, one for each value; of none, `field=`. */
-export function filterTexts(filter: ExportJob['filter']): string[] {
-  return Object.entries(filter).flatMap(([field, values]) =>
-    (Array.isArray(values) ? values : [values]).map((value) => `${field}=${value ?? ''}`),
   );
 }

@@ -1,11 +1,9 @@
 import { exportRecord } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
-import { type Condition, conditionOn, conditionText, type Problem } from '../../export/filter.js';
-import { findOwnField, type Naming } from '../../export/names.js';
+import { conditionsOn } from '../../export/filter.js';
 import { RunError } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
-import { foldText } from '../../model/value.js';
-import type { Lexicon, ResourceName } from '../../resources/spec.js';
+import type { ResourceName } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
 import { customFieldsIn, loadCustomFields, type RunLexicon } from '../run/open-service.js';
 
@@ -24,16 +22,13 @@ export async function openScope(
   const names = Object.keys(scope);
   if (names.length === 0) return undefined;
   await loadCustomFields(customFieldsIn(names), lexicon);
-  const naming = scopeNaming(resource, lexicon);
-  const conditions: Condition[] = [];
-  const problems: string[] = [];
-  for (const [name, given] of Object.entries(scope)) {
-    const one = scopeCondition(name, given, naming);
-    if ('problem' in one) problems.push(`scope: ${one.problem}`);
-    else conditions.push(one);
+  const context = { lexicon, templates: lexicon.templates, forms: lexicon.forms };
+  const columns = exportColumns(resource, context);
+  const { conditions, problems } = conditionsOn(scope, { ...context, resource, columns });
+  if (problems.length > 0) {
+    const details = problems.map(({ message }) => `scope: ${message}`);
+    throw new RunError('usage', 'The scope of the job cannot be used. Nothing was sent.', details);
   }
-  if (problems.length > 0)
-    throw new RunError('usage', 'The scope of the job cannot be used. Nothing was sent.', problems);
   return {
     /** Of a record as the list shows it. */
     keeps(record: Json): boolean {
@@ -43,44 +38,4 @@ export async function openScope(
     /** `category.name = Laptop and country = Germany`. */
     described: conditions.map((condition) => condition.described).join(' and '),
   };
-}
-
-/** What the names of a scope can mean. */
-export function scopeNaming(
-  resource: ResourceName,
-  lexicon: Lexicon & Partial<Pick<RunLexicon, 'templates' | 'forms'>>,
-): Naming {
-  const context = { lexicon, templates: lexicon.templates ?? [], forms: lexicon.forms ?? [] };
-  return { ...context, resource, columns: exportColumns(resource, context) };
-}
-
-/** Parameters of lists, and what stands for them. */
-const LIST_PARAMETERS: ReadonlyMap<string, string> = new Map([
-  ['company', 'a job is of one company; see its key `company`'],
-  ['page', 'all pages are read'],
-  ['ordering', 'all records are read'],
-  ['req', 'records are read whole'],
-  ...['custom_form_id', 'custom_form_name', 'custom_form_value'].map(
-    (name) => [name, 'write form.<form>.<column>'] as const,
-  ),
-]);
-
-/** The condition of a name and its values: any of them. */
-export function scopeCondition(
-  name: string,
-  given: ReconcileJob['scope'][string],
-  naming: Naming,
-): Condition | Problem {
-  const values = (Array.isArray(given) ? given : [given]).map((value) => String(value ?? ''));
-  const instead = LIST_PARAMETERS.get(foldText(name));
-  if (instead !== undefined) return { problem: `"${name}" is no field of a record: ${instead}.` };
-  const condition = conditionOn(name, [...values, ...idsAmong(name, values, naming)], naming);
-  return 'problem' in condition ? condition : { ...condition, described: conditionText(name, values) };
-}
-
-/** A number in the place of a name is taken as the id, too, as in the cells of a file; but digits are the number of a contract. */
-function idsAmong(name: string, values: readonly string[], naming: Naming): readonly string[] {
-  const type = findOwnField(name, naming)?.field.type;
-  if (type?.kind !== 'reference' || type.to === 'contract') return [];
-  return values.filter((value) => /^\s*\d+\s*$/.test(value)).map((value) => `id:${BigInt(value)}`);
 }

@@ -105,7 +105,7 @@ describe('records without an id that can be used', () => {
   });
 
   test.each([
-    ['a filter', { filter: ['name=Nobody', 'name=No. 2'] }, ['No. 2']],
+    ['a filter', { filter: { name: ['Nobody', 'No. 2'] } }, ['No. 2']],
     ['an order', { order: '-name' }, ['No. 3', 'No. 2', 'No. 1']],
     ['--editable', { editable: true }, ['No. 1', 'No. 2', 'No. 3']],
   ] as const)('are left out by %s, and that is said', async (_, { ...options }, names) => {

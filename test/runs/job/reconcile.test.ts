@@ -279,14 +279,14 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   [
     'parameters in the scope',
     `${GOOD}scope: { company: 2, req: warranty }\n`,
-    '10:10 scope: "company" is no field of a record: a job is of one company',
-    '10:22 scope: "req" is no field',
+    '10:10 scope: asset records show no "company"',
+    '10:22 scope: asset records show no "req"',
   ],
   ['half a custom field', `${GOOD}scope: { template.Finance: x }\n`, '10:10 `template.Finance` is incomplete'],
   [
     'the same name twice',
     `${GOOD}scope: { city: a, " City": b }\n`,
-    '10:19 ` City` is the same as `city`; write both values as a list',
+    '10:19 scope: " City" is the same as "city"; write both values as a list',
   ],
   [
     'a form of a supplier',

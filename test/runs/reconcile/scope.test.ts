@@ -159,9 +159,9 @@ describe('the scope of a job', () => {
       /"warranty_type": "forever" must be one of/,
       /no custom field template "Finanze".*Did you mean "Finance"/,
       /inventory_no.*never shows it/,
-      /"company" is no field of a record/,
-      /"req" is no field of a record/,
-      /"custom_form_id" is no field of a record/,
+      /show no "company"/,
+      /show no "req"/,
+      /show no "custom_form_id"/,
       /"modified_dat"/,
     ]) {
       expect(text).toMatch(words);
