@@ -16,7 +16,7 @@ import { createZipWriter, type WriteText } from './zip.js';
 /** UTF-16 units of XML that are handed on at once. */
 const PIECE = 64 * 1024;
 
-/** Points of a row of one line, in sheets of data. */
+/** Points of a row of one line. */
 export const LINE_HEIGHT = 15;
 
 /** Notes of a sheet; beyond them cells have their look alone. A note is held in memory until its sheet is whole. */
@@ -38,8 +38,6 @@ export interface SheetHead {
     readonly columns?: number;
     readonly first?: number;
   };
-  readonly gridLines?: boolean;
-  readonly lineHeight?: number;
 }
 
 /** The list that cells of a range offer. */
@@ -181,21 +179,19 @@ interface Note {
 }
 
 function sheetStart(head: SheetHead, styles: Styles, first: boolean): string {
-  const { columns = [], lineHeight = LINE_HEIGHT } = head;
-  const cols = columns.map(({ width, look }, i) => {
+  const cols = (head.columns ?? []).map(({ width, look }, i) => {
     const style = look === undefined ? '' : ` style="${styles.of(look)}"`;
     return `<col min="${i + 1}" max="${i + 1}" width="${width}"${style} customWidth="1"/>`;
   });
   const { columns: frozenColumns = 0, first: firstColumn = frozenColumns } = head.frozen ?? {};
   const view =
-    (head.gridLines === false ? ' showGridLines="0"' : '') +
     (first ? ' tabSelected="1"' : '') +
     (frozenColumns === 0 && firstColumn > 0 ? ` topLeftCell="${columnName(firstColumn)}1"` : '') +
     ' workbookViewId="0"';
   return (
     `${XML_HEADER}<worksheet xmlns="${MAIN_NAMESPACE}" xmlns:r="${RELATIONS_NAMESPACE}">` +
     `<sheetViews><sheetView${view}>${panes(head)}</sheetView></sheetViews>` +
-    `<sheetFormatPr defaultRowHeight="${lineHeight}"${lineHeight === LINE_HEIGHT ? '' : ' customHeight="1"'}/>` +
+    `<sheetFormatPr defaultRowHeight="${LINE_HEIGHT}"/>` +
     (cols.length > 0 ? `<cols>${cols.join('')}</cols>` : '') +
     '<sheetData>'
   );

@@ -6,15 +6,12 @@ export interface Look {
   readonly format?: string;
   readonly bold?: boolean;
   readonly italic?: boolean;
-  /** Points; 11 unless stated. */
-  readonly size?: number;
   readonly color?: string;
   readonly fill?: string;
   readonly border?: keyof typeof BORDERS;
-  readonly horizontal?: 'left' | 'center' | 'right';
+  readonly horizontal?: 'center';
   readonly vertical?: 'top' | 'center';
   readonly wrapped?: boolean;
-  readonly indent?: number;
   /** Text that begins like a formula: programs show that it is text and keep it so when it is edited. */
   readonly quoted?: boolean;
 }
@@ -22,7 +19,6 @@ export interface Look {
 export const TEXT = '@';
 export const DATE = 'yyyy\\-mm\\-dd';
 export const MONEY = '#,##0.00';
-const COUNT = '#,##0';
 
 const BLUE = '1F4E78';
 
@@ -36,12 +32,8 @@ export const LOOKS = {
   /** Where a fill says that something is wrong. */
   plainHeading: { format: TEXT, bold: true, border: 'section', vertical: 'center' },
   ownHeading: { format: TEXT, bold: true, italic: true, color: '595959', border: 'section', vertical: 'center' },
-  title: { format: TEXT, bold: true, size: 16 },
-  label: { format: TEXT, bold: true, vertical: 'top' },
-  fact: { format: TEXT, vertical: 'top', wrapped: true },
   /** A sentence that runs on over the empty cells beside it. */
   aside: { format: TEXT, color: '595959', vertical: 'center' },
-  count: { format: COUNT, bold: true, horizontal: 'right', vertical: 'center', indent: 1 },
 } as const satisfies Readonly<Record<string, Look>>;
 
 /** What the look of a data cell says: `soft` is for information, `cleared` becomes none. */
@@ -64,7 +56,7 @@ const BORDERS = {
 };
 
 /** Formats that every program knows by number. */
-const BUILT_IN: Readonly<Record<string, number>> = { General: 0, '0': 1, [COUNT]: 3, [MONEY]: 4, [TEXT]: 49 };
+const BUILT_IN: Readonly<Record<string, number>> = { General: 0, '0': 1, [MONEY]: 4, [TEXT]: 49 };
 const FIRST_OWN = 164;
 
 export type Styles = ReturnType<typeof createStyles>;
@@ -136,21 +128,20 @@ function numbered(first: readonly string[]) {
   };
 }
 
-function alignmentOf({ horizontal, vertical, wrapped, indent }: Look): string {
+function alignmentOf({ horizontal, vertical, wrapped }: Look): string {
   return [
     horizontal && ` horizontal="${horizontal}"`,
     vertical && ` vertical="${vertical}"`,
     wrapped && ' wrapText="1"',
-    indent && ` indent="${indent}"`,
   ]
     .filter(Boolean)
     .join('');
 }
 
-function font({ bold, italic, size = 11, color }: Look): string {
+function font({ bold, italic, color }: Look): string {
   const weight = `${bold ? '<b/>' : ''}${italic ? '<i/>' : ''}`;
   const tint = color === undefined ? '' : `<color rgb="FF${color}"/>`;
-  return `<font>${weight}<sz val="${size}"/>${tint}<name val="Calibri"/><family val="2"/></font>`;
+  return `<font>${weight}<sz val="11"/>${tint}<name val="Calibri"/><family val="2"/></font>`;
 }
 
 function solid(rgb: string): string {

@@ -7,7 +7,6 @@ import type { ByteSink } from '../table-sink.js';
 import { type BookWriter, createBook, LINE_HEIGHT, type SheetWriter, sheetName, textCell, uniqueName } from './book.js';
 import { type CellKind, type CellReport, type CellWriter, cellWriter, valueLook } from './cells.js';
 import { LOOKS, type Tone } from './styles.js';
-import { writeTextSheet } from './text-sheet.js';
 
 export interface BookColumn extends Omit<TableColumn, 'kind'> {
   readonly kind: CellKind;
@@ -97,22 +96,23 @@ export async function writeBook(
   const name = sheetName(title);
   const book = await createBook(sink, [name, ABOUT]);
   const written = await writeTableSheet(book, { name, columns, rows });
-  await writeTextSheet(book, {
+  await writeTableSheet(book, {
     name: uniqueName(ABOUT, [name]),
-    widths: [24, 100],
-    lines: [
-      [{ text: title, look: LOOKS.title }],
-      ...facts.map(([label, value]) => [
-        { text: label, look: LOOKS.label },
-        { text: value, look: LOOKS.fact },
-      ]),
+    columns: [
+      { heading: title, kind: 'text', width: 24 },
+      { heading: '', kind: 'text', width: 100 },
     ],
+    rows: inOneBatch(facts),
   });
   await book.end();
   return written;
 }
 
 const ABOUT = 'About';
+
+async function* inOneBatch(rows: readonly (readonly string[])[]): TableRows {
+  yield rows;
+}
 
 /**
  * Writes a table in one pass: a frozen, filterable heading with notes, columns as wide as they want, lists to choose from.

@@ -9,24 +9,19 @@ import { DEFAULT_LIMITS } from '../../../src/files/limits.js';
 import { createXmlScanner, xmlText } from '../../../src/files/package/xml-scan.js';
 import { openArchive } from '../../../src/files/package/zip.js';
 import { createBook } from '../../../src/files/workbook/book.js';
-import { LOOKS } from '../../../src/files/workbook/styles.js';
 import { type BookTable, type MarkedRow, writeTableSheet } from '../../../src/files/workbook/table.js';
-import { type TextSheet, writeTextSheet } from '../../../src/files/workbook/text-sheet.js';
 import { read, scratch } from '../fixtures.js';
 
 const { folder } = await scratch();
 let files = 0;
 
-async function written(sheets: readonly (TextSheet | BookTable)[]): Promise<string> {
+async function written(sheets: readonly BookTable[]): Promise<string> {
   const path = join(folder, `report${++files}.xlsx`);
   const stream = createWriteStream(path);
   const sink = { write: async (bytes: Buffer) => void stream.write(bytes) };
   const names = sheets.map(({ name }) => name);
   const book = await createBook(sink, names);
-  for (const sheet of sheets) {
-    if ('widths' in sheet) await writeTextSheet(book, sheet);
-    else await writeTableSheet(book, sheet);
-  }
+  for (const sheet of sheets) await writeTableSheet(book, sheet);
   await book.end();
   stream.end();
   await finished(stream);
@@ -42,25 +37,8 @@ async function whole(path: string): Promise<ExcelJS.Workbook> {
 const archiveOf = (path: string) => openArchive(path, path, DEFAULT_LIMITS);
 const part = async (path: string, name: string) => (await (await archiveOf(path)).readWhole(name)).toString('utf8');
 
-function sheets(): (TextSheet | BookTable)[] {
+function sheets(): BookTable[] {
   return [
-    {
-      name: 'Summary',
-      widths: [30, 12, 60],
-      lines: [
-        [{ text: 'Title =1+1', look: LOOKS.title }],
-        [],
-        [
-          { text: 'Differ', look: LOOKS.label },
-          { text: '1200', look: LOOKS.count },
-          { text: 'a remark that is longer than its column is wide, so that it takes two lines', look: LOOKS.fact },
-        ],
-        [
-          { text: '', look: {} },
-          { text: 'not a number', look: LOOKS.count },
-        ],
-      ],
-    },
     {
       name: 'It’s "all"',
       columns: [
@@ -101,7 +79,7 @@ async function* none(): AsyncGenerator<readonly MarkedRow[]> {}
 
 test('cells have their kinds, looks and notes', async () => {
   const book = await whole(await written(sheets()));
-  expect(book.worksheets.map(({ name }) => name)).toEqual(['Summary', 'It’s "all"', 'Empty', 'Wide', 'Lists']);
+  expect(book.worksheets.map(({ name }) => name)).toEqual(['It’s "all"', 'Empty', 'Wide', 'Lists']);
   const sheet = book.getWorksheet('It’s "all"')!;
   expect([1, 2].map((column) => sheet.getCell(2, column).value)).toEqual([2, '=1+1']);
   expect(sheet.getCell('D2').value).toEqual(new Date('2026-03-31T00:00:00Z'));
@@ -133,19 +111,10 @@ test('of a wide table the first columns stay, and the one that matters is in sig
   expect(sheet.autoFilter).toBe('A3:L4');
 });
 
-test('a page: numbers are numbers, and long texts have room', async () => {
-  const path = await written(sheets());
-  const sheet = (await whole(path)).getWorksheet('Summary')!;
-  expect(sheet.getCell('A1').value).toBe('Title =1+1');
-  expect(sheet.getCell('B3').value).toBe(1200);
-  expect(sheet.getCell('B4').value).toBe('not a number');
-  expect(sheet.getRow(3).height).toBe(33);
-});
-
 test('SheetJS reads the same cells, notes and names', async () => {
   const path = await written(sheets());
   const book = XLSX.read(await readFile(path), { cellStyles: true });
-  expect(book.SheetNames).toEqual(['Summary', 'It’s "all"', 'Empty', 'Wide', 'Lists']);
+  expect(book.SheetNames).toEqual(['It’s "all"', 'Empty', 'Wide', 'Lists']);
   const sheet = book.Sheets['It’s "all"']!;
   expect([sheet['A2'].v, sheet['B2'].v, sheet['D2'].w, sheet['C3'].v]).toEqual([2, '=1+1', '2026-03-31', 'soon']);
   expect(sheet['B2'].f).toBeUndefined();
@@ -297,7 +266,7 @@ test('styles are counted right', async () => {
   expect(most('fontId')).toBeLessThan(counted('fonts'));
   expect(most('fillId')).toBeLessThan(counted('fills'));
   expect(most('borderId')).toBeLessThan(counted('borders'));
-  for (let i = 1; i <= 5; i++) {
+  for (let i = 1; i <= 4; i++) {
     const xml = await part(path, `xl/worksheets/sheet${i}.xml`);
     for (const [, style] of xml.matchAll(/ s="(\d+)"/g)) expect(Number(style)).toBeLessThan(counted('cellXfs'));
   }
