@@ -19,7 +19,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<keyof SandboxOptions, Rule>([
   ['seed', oneOf(['demo', 'empty'])],
   ['host', TEXT],
   ['token', [(value) => isTexts([value].flat()) && value !== '', 'text, or a list of texts']],
-  ['responses', oneOf(SWITCH_VALUES.responses as readonly string[])],
+  ['responses', oneOf(SWITCH_VALUES.responses)],
   ['latencyMs', [(value) => isNumber(value, 0), 'a number of milliseconds from 0']],
   ['faults', [(value) => Array.isArray(value) && value.every(isFault), 'a list of faults, each as text or an object']],
   ['switches', [isSwitches, 'an object of switches, each with one of its values']],

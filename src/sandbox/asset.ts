@@ -47,7 +47,7 @@ const usageStatus: Kind<number> = (value, name, context) => {
   const word = usageSpelling(value, name, context);
   if (word === null) return null;
   const wanted = USAGE_NAMES[word];
-  const found = context.lookups.list('usage-status', context.company).find((one) => one.name.toLowerCase() === wanted);
+  const found = context.lookups.list('usage-status', context.company).find((one) => one.name?.toLowerCase() === wanted);
   return found?.id ?? context.fail(name, `The company has no usage status "${wanted}".`);
 };
 

@@ -170,7 +170,7 @@ function usageStatuses(world: World, { query }: ReadRequest, company: number) {
   const name = query.get('name');
   const all = world.lookups.list('usage-status', company);
   if (!name || filters === 'ignored') return all;
-  return all.filter((item) => (isInteger(name) ? item.id === Number(name) : matches(item.name, name, filters)));
+  return all.filter((item) => (isInteger(name) ? item.id === Number(name) : matches(item.name ?? '', name, filters)));
 }
 
 function licenseText(world: World, item: License): string {

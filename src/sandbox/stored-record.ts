@@ -46,53 +46,17 @@ export interface FormRow {
   readonly values: CustomValues;
 }
 
-/** The look-up data: read-only over HTTP, except that business units, hardware models cannot even be read. */
-export interface Company {
+/** An entry of a look-up, shown as it was put in. Read-only over HTTP; business units and hardware models cannot even be read. */
+export interface LookupEntry {
   readonly id: number;
-  readonly name: string;
-  readonly status: 'active' | 'archived';
-}
-
-export interface User {
-  readonly id: number;
-  readonly first_name: string;
-  readonly last_name: string;
-  readonly email: string;
-  readonly role: 'admin' | 'user';
-  readonly status: 'has_site_access' | 'no_site_access' | 'removed';
+  readonly name?: string;
+  readonly [member: string]: unknown;
 }
 
 export interface Category {
   readonly id: number;
   readonly category: string;
   readonly subcategories: readonly string[] | null;
-}
-
-export interface UsageStatus {
-  readonly id: number;
-  readonly company_id: number;
-  readonly name: string;
-  readonly set_as_default: boolean;
-}
-
-export interface AssetOwner {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly phone: string;
-}
-
-export interface BusinessUnit {
-  readonly id: number;
-  readonly name: string;
-  readonly contact_name: string;
-  readonly contact_email: string;
-  readonly contact_phone_number: string;
-}
-
-export interface HardwareModel {
-  readonly id: number;
-  readonly name: string;
 }
 
 export type DataType = 'date' | 'money' | 'number' | 'text' | 'attachment';
@@ -136,16 +100,16 @@ export interface License {
 
 /** Entries by the name of their look-up. */
 export interface LookupItems {
-  company: Company;
-  user: User;
+  company: LookupEntry;
+  user: LookupEntry;
   category: Category;
-  'usage-status': UsageStatus;
-  'asset-owner': AssetOwner;
+  'usage-status': LookupEntry;
+  'asset-owner': LookupEntry;
   'custom-field-template': FieldTemplate;
   'custom-form-template': FormTemplate;
   license: License;
-  'business-unit': BusinessUnit;
-  'hardware-model': HardwareModel;
+  'business-unit': LookupEntry;
+  'hardware-model': LookupEntry;
 }
 
 export type LookupName = keyof LookupItems;
@@ -158,7 +122,7 @@ interface Entry<T> {
 
 export type Lookups = ReturnType<typeof createLookups>;
 
-const idOf = (item: LookupItems[LookupName]): number => ('license_id' in item ? item.license_id : item.id);
+const idOf = (item: LookupItems[LookupName]): number => Number('license_id' in item ? item.license_id : item.id);
 
 export function createLookups() {
   const stores = new Map<LookupName, Map<number, Entry<LookupItems[LookupName]>>>();

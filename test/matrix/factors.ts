@@ -8,7 +8,7 @@ const tried = <Name extends keyof Switches>(name: Name): readonly Switches[Name]
   const values = SWITCH_VALUES[name];
   return values === 'number'
     ? (NUMBERS[name as keyof typeof NUMBERS] as readonly unknown[] as readonly Switches[Name][])
-    : values;
+    : (values as readonly unknown[] as readonly Switches[Name][]);
 };
 
 /** Everything that is combined: what is imported, into how long a list, and each switch of the service. */

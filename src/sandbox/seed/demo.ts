@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { WritableName } from '../kinds.js';
 import type {
-  AssetOwner,
-  BusinessUnit,
   Category,
-  Company,
   CustomField,
   DataType,
   FieldTemplate,
   FormTemplate,
-  HardwareModel,
   License,
-  UsageStatus,
-  User,
+  LookupEntry,
 } from '../stored-record.js';
 import { asObject, type JsonObject, parseJson, toJson } from '../values.js';
 import type { World } from '../world.js';
@@ -64,7 +59,7 @@ export function seedDemo(world: World): void {
 
 /** The look-up data of the demo account. */
 
-const COMPANIES: readonly Company[] = [
+const COMPANIES: readonly LookupEntry[] = [
   { id: 1, name: 'Northwind Operations', status: 'active' },
   { id: 2, name: 'Northwind Archive', status: 'archived' },
 ];
@@ -74,11 +69,11 @@ const user = (
   first_name: string,
   last_name: string,
   mailbox: string,
-  role: User['role'],
-  status: User['status'],
-): User => ({ id, first_name, last_name, email: `${mailbox}@northwind.example`, role, status });
+  role: 'admin' | 'user',
+  status: 'has_site_access' | 'no_site_access' | 'removed',
+): LookupEntry => ({ id, first_name, last_name, email: `${mailbox}@northwind.example`, role, status });
 
-const USERS: readonly User[] = [
+const USERS: readonly LookupEntry[] = [
   user(1, 'Ada', 'Park', 'ada.park', 'admin', 'has_site_access'),
   user(2, 'Zoë', 'Müller', 'zoe.mueller', 'user', 'no_site_access'),
   user(3, '明', '山田', 'akira.yamada', 'user', 'removed'),
@@ -103,7 +98,7 @@ const CATEGORIES: readonly Category[] = [
   category(10, 'Facilities', null),
 ];
 
-const owner = (id: number, name: string, mailbox: string): AssetOwner => ({
+const owner = (id: number, name: string, mailbox: string): LookupEntry => ({
   id,
   name,
   email: `${mailbox}@northwind.example`,
@@ -111,7 +106,7 @@ const owner = (id: number, name: string, mailbox: string): AssetOwner => ({
 });
 
 /** 9 and 10 share their name. */
-const OWNERS: readonly AssetOwner[] = [
+const OWNERS: readonly LookupEntry[] = [
   owner(1, 'Ada Park', 'ada.park'),
   owner(2, 'Ben Osei', 'ben.osei'),
   owner(3, 'Chloé Martin', 'chloe.martin'),
@@ -124,10 +119,10 @@ const OWNERS: readonly AssetOwner[] = [
   owner(10, 'Sam Lee', 'sam.lee2'),
 ];
 
-const status = (id: number, name: string): UsageStatus => ({ id, company_id: 1, name, set_as_default: id === 1 });
+const status = (id: number, name: string): LookupEntry => ({ id, company_id: 1, name, set_as_default: id === 1 });
 
 /** "In repair" has no word in the asset update body. */
-const USAGE_STATUSES: readonly UsageStatus[] = [
+const USAGE_STATUSES: readonly LookupEntry[] = [
   status(1, 'Production'),
   status(2, 'Non production'),
   status(3, 'None'),
@@ -135,7 +130,7 @@ const USAGE_STATUSES: readonly UsageStatus[] = [
   status(5, 'In repair'),
 ];
 
-const unit = (id: number, name: string, contact: string, mailbox: string): BusinessUnit => ({
+const unit = (id: number, name: string, contact: string, mailbox: string): LookupEntry => ({
   id,
   name,
   contact_name: contact,
@@ -143,14 +138,14 @@ const unit = (id: number, name: string, contact: string, mailbox: string): Busin
   contact_phone_number: `+1 555 02${String(id).padStart(2, '0')}`,
 });
 
-const BUSINESS_UNITS: readonly BusinessUnit[] = [
+const BUSINESS_UNITS: readonly LookupEntry[] = [
   unit(1, 'IT Operations', 'Ada Park', 'ada.park'),
   unit(2, 'Finance', 'Elena Rossi', 'elena.rossi'),
   unit(3, 'Field Services', 'Ben Osei', 'ben.osei'),
   unit(4, 'Research', 'Chloé Martin', 'chloe.martin'),
 ];
 
-const HARDWARE_MODELS: readonly HardwareModel[] = [
+const HARDWARE_MODELS: readonly LookupEntry[] = [
   { id: 1, name: 'Latitude 5450' },
   { id: 2, name: 'ThinkPad T14' },
   { id: 3, name: 'PowerEdge R660' },
