@@ -34,6 +34,25 @@ export function targetsOf(given: z.output<typeof columnTargets>): readonly Colum
   return (Array.isArray(given) ? given : [given]).map((one) => (typeof one === 'string' ? { field: one } : one));
 }
 
+/** The keys of a job file down to a value; places in lists count from 0. */
+export type KeyPath = readonly (string | number)[];
+
+/** Something in a job that cannot be used as it is. */
+export interface JobFault {
+  readonly path: KeyPath;
+  /** Whether the key itself is meant, or what stands under it. */
+  readonly part: 'key' | 'value';
+  readonly message: string;
+  /** A remark, which stops nothing; else an error. */
+  readonly severity?: 'warning';
+}
+
+/** A place without those in lists: `columns.Vendor`. */
+export const pathText = (path: KeyPath): string => path.filter((step) => typeof step === 'string').join('.');
+
+/** For whoever has no job file at hand: `columns.Cost: …`. */
+export const faultText = ({ path, message }: JobFault): string => `${pathText(path)}: ${message}`;
+
 /** Of a run, whatever its kind. */
 export const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]{4}$/;
 

@@ -1,7 +1,7 @@
 import { countText } from '../model/count-text.js';
 import { RunError } from '../model/error.js';
 import type { IssueCode } from '../model/issue.js';
-import { customFieldName, importJob, type RowsJob } from '../model/job.js';
+import { importJob, type RowsJob } from '../model/job.js';
 import { isUnverifiable } from '../model/outcome.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
@@ -190,12 +190,7 @@ async function concludeUndo(run: Run, stopped: Error | undefined, { stay, needPe
 async function retire(run: Run, connection: Connection, { created }: Survey): Promise<Retirement | undefined> {
   const values = run.job.retire;
   if (created.size === 0 || values === undefined) return undefined;
-  const { fields, specOf } = await resolveJobValues(values, 'retire', run.job, connection);
-  const fixed = Object.keys(fields).filter((field) => specOf(field)?.update === undefined && !customFieldName(field));
-  if (fixed.length > 0) {
-    const problems = fixed.map((field) => `retire.${field}: it can be set when a record is created, not afterwards`);
-    throw new RunError('usage', 'The values that retire a record do not fit. Nothing was sent.', problems);
-  }
+  const { fields } = await resolveJobValues(values, 'retire', run.job, connection);
   return { fields, records: await readCreated(run, connection, created, Object.keys(fields)) };
 }
 

@@ -223,7 +223,7 @@ it('jobs are told what does not fit', async () => {
   expect(problems({ ...JOB, computed: { name: 'Box' } })).toEqual([
     expect.stringContaining('names no heading in braces'),
   ]);
-  expect(problems({ ...JOB, computed: { manufacturer: '{Title}' } }).join()).toContain('mapped twice');
+  expect(problems({ ...JOB, computed: { manufacturer: '{Title}' } }).join()).toContain('set by columns.');
   expect(problems({ ...JOB, columns: { ...JOB.columns, Title: ['name', 'nam'] } }).join()).toContain('nam');
   expect(problems({ ...JOB, columns: { ...JOB.columns, Bought: [] } })).toEqual([
     expect.stringContaining('empty list'),

@@ -2,7 +2,7 @@ import { TEXT_CUT_PHRASE } from '../../model/change.js';
 import { formatNumber } from '../../model/count-text.js';
 import { Decimal } from '../../model/decimal.js';
 import type { Issue } from '../../model/issue.js';
-import { type ColumnTarget, type RowsJob, targetsOf } from '../../model/job.js';
+import { type ColumnTarget, type JobFault, type KeyPath, pathText, type RowsJob, targetsOf } from '../../model/job.js';
 import { type Cell, displayText, type SheetRow } from '../../model/row.js';
 import type { SourceMeta } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
@@ -26,9 +26,10 @@ export interface Sample {
 
 export interface MappingInput {
   readonly job: RowsJob;
-  readonly meta: SourceMeta;
+  readonly meta: Pick<SourceMeta, 'headings' | 'format' | 'sheet' | 'header_row'>;
   readonly spec: ResourceSpec;
-  readonly catalogue: Catalogue;
+  /** Undefined where the service was not asked: any custom field may be one. */
+  readonly catalogue: Catalogue | undefined;
   /** Of the file; before it those of the files that its rows came back corrected of. What they decide, no later one changes. */
   readonly samples: readonly Sample[];
   /** The rows were handed over as JSON: none of them need have every key. */
@@ -41,8 +42,10 @@ interface LocatedColumn extends Target {
   /** 0-based position in the file; -1 where the file may lack the heading, and does. */
   readonly index: number;
   readonly options: ColumnTarget;
-  /** The key in the job file. */
-  readonly where: string;
+  /** Its own formats of text dates. */
+  readonly dates?: readonly DateFormat[] | undefined;
+  /** Where the job file describes it. */
+  readonly path: KeyPath;
   /** Its text, where it is put together from several columns. */
   readonly textOf?: ComposeText;
   /** Positions of those columns. */
@@ -53,7 +56,7 @@ interface LocatedColumn extends Target {
 type ComposeText = (cells: readonly Cell[]) => string | undefined;
 
 /** What a column of the job sets, also where the file lacks the heading. */
-type Assignment = Pick<LocatedColumn, 'field' | 'where'>;
+type Assignment = Pick<LocatedColumn, 'field' | 'path'>;
 
 /** How many headings a file must have for a job, and how many of them it lacks. */
 export function countHeadings({ columns }: RowsJob, headings: readonly string[]): { needed: number; missing: number } {
@@ -64,11 +67,22 @@ export function countHeadings({ columns }: RowsJob, headings: readonly string[])
   return { needed: needed.length, missing: needed.filter((heading) => index.positions(heading).length === 0).length };
 }
 
+/** Finds the field of a name in a job; what is wrong with the name goes to `problems`. */
+function fieldFinder({ job, spec, catalogue }: MappingInput, problems: JobFault[]) {
+  return (name: string, path: KeyPath, part: JobFault['part']): Target | undefined => {
+    const found = findTarget(name, job, spec, catalogue);
+    if (!('problem' in found)) return found;
+    problems.push({ path, part, message: found.problem });
+    return undefined;
+  };
+}
+
 /** Finds heading and field of every mapped column, and the headings nobody speaks of. */
 function locateColumns(
-  { job, meta, spec, catalogue, jsonRows = false }: MappingInput,
+  { job, meta, jsonRows = false }: MappingInput,
+  find: ReturnType<typeof fieldFinder>,
   isNull: (text: string) => boolean,
-  problems: string[],
+  problems: JobFault[],
 ): { located: LocatedColumn[]; unmapped: string[]; assignments: Assignment[] } {
   const headings = indexHeadings(meta.headings);
   const located: LocatedColumn[] = [];
@@ -77,72 +91,56 @@ function locateColumns(
   /** Headings that the file may lack. */
   const optionalHeadings = new Set<string>();
   for (const [heading, target] of Object.entries(job.columns)) {
-    const where = `columns.${heading}`;
+    const path = ['columns', heading];
     const before = mentioned.get(foldText(heading));
-    if (before !== undefined)
-      problems.push(`${where}: the same heading as "${before}" but for case and blanks; delete one of them`);
     mentioned.set(foldText(heading), heading);
     const targets = targetsOf(target);
-    if (targets.length === 0 || before !== undefined) continue;
-    if (targets.every(({ optional }) => optional)) optionalHeadings.add(foldText(heading));
-    const [index, ...further] = headings.positions(heading);
-    let fits = false;
-    if (isOwnHeading(heading))
-      problems.push(`${where}: columns whose heading begins with "_" are never imported; rename the heading`);
-    else if (index === undefined && !jsonRows && !optionalHeadings.has(foldText(heading)))
-      problems.push(
-        `${where}: the file has no such heading; ${headings.missingHint(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`,
-      );
-    else if (further.length > 0) {
-      const matches = [index ?? 0, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
-      problems.push(
-        `${where}: several columns of the file have this heading: ${matches.join(', ')}; write "${heading} #1" or "${heading} #2" for the one that is meant, or rename or delete all but one`,
-      );
-    } else fits = true;
-    for (const options of targets) {
-      const found = findTarget(options.field, job, spec, catalogue);
-      if ('problem' in found) {
-        problems.push(`${where}: ${found.problem}`);
-        continue;
-      }
-      assignments.push({ field: found.field, where });
-      const at = index ?? -1;
+    if (targets.length > 0 && targets.every(({ optional }) => optional)) optionalHeadings.add(foldText(heading));
+    const [index = -1, ...further] = headings.positions(heading);
+    const wrong = headingProblem(heading, before);
+    if (wrong !== undefined) problems.push({ path, part: 'key', message: wrong });
+    else if (index < 0 && targets.length > 0 && !jsonRows && !optionalHeadings.has(foldText(heading))) {
+      const message = `the file has no such heading; ${headings.missingHint(heading)} Correct the heading, delete this line from the job, or give it \`optional: true\`.`;
+      problems.push({ path, part: 'key', message });
+    } else if (targets.length > 0 && further.length > 0) {
+      const matches = [index, ...further].map((at) => `"${meta.headings[at]?.trim()}" (column ${at + 1})`);
+      const message = `several columns of the file have this heading: ${matches.join(', ')}; write "${heading} #1" or "${heading} #2" for the one that is meant, or rename or delete all but one`;
+      problems.push({ path, part: 'key', message });
+    }
+    for (const [i, options] of targets.entries()) {
+      const [given, at] = Array.isArray(target) ? [target[i], [...path, i]] : [target, path];
+      const dates = formats(options.dates, [...at, 'dates'], problems);
+      const fieldPath = typeof given === 'string' ? at : [...at, 'field'];
+      const found = find(options.field, fieldPath, 'value');
+      if (!found) continue;
+      assignments.push({ field: found.field, path: fieldPath });
       // A column without a heading is called as the job calls it.
-      if (fits)
-        located.push({
-          ...found,
-          heading: meta.headings[at]?.trim() ? meta.headings[at] : heading,
-          index: at,
-          options,
-          where,
-        });
+      const shown = meta.headings[index]?.trim() ? meta.headings[index]! : heading;
+      located.push({ ...found, heading: shown, index, options, dates, path: at });
     }
   }
   for (const [field, text] of Object.entries(job.computed)) {
-    const where = `computed.${field}`;
-    const found = findTarget(field, job, spec, catalogue);
+    const path = ['computed', field];
+    const found = find(field, path, 'key');
     const parts = splitTemplate(text).filter((_, i) => i % 2 === 1);
-    const missing = parts.filter((heading) => {
-      const { length } = headings.positions(heading);
-      return length > 1 || (length === 0 && !jsonRows && !optionalHeadings.has(foldText(heading)));
-    });
     for (const heading of parts) mentioned.set(foldText(heading), heading);
-    if ('problem' in found) problems.push(`${where}: ${found.problem}`);
-    else assignments.push({ field: found.field, where });
-    if (parts.length === 0)
-      problems.push(
-        `${where}: no heading stands in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`,
-      );
-    for (const heading of missing)
-      problems.push(
-        `${where}: the file has ${headings.positions(heading).length === 0 ? `no heading "${heading}"; ${headings.missingHint(heading)}` : `several headings "${heading}"; rename all but one`}`,
-      );
-    if ('problem' in found || missing.length > 0 || parts.length === 0) continue;
+    if (parts.length === 0) {
+      const message = `\`${text}\` names no heading in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`;
+      problems.push({ path, part: 'value', message });
+    }
+    for (const heading of parts) {
+      const { length } = headings.positions(heading);
+      if (length === 1 || (length === 0 && (jsonRows || optionalHeadings.has(foldText(heading))))) continue;
+      const message = `the file has ${length === 0 ? `no heading "${heading}"; ${headings.missingHint(heading)}` : `several headings "${heading}"; rename all but one`}`;
+      problems.push({ path, part: 'value', message });
+    }
+    if (!found) continue;
+    assignments.push({ field: found.field, path });
     const at = (heading: string) => headings.positions(heading)[0] ?? -1;
     const index = parts.map(at).find((one) => one >= 0) ?? -1;
     const textOf = makeComposer(text, at, isNull);
     const heading = meta.headings[index] ?? '';
-    located.push({ ...found, heading, index, options: { field }, where, textOf, parts: parts.map(at) });
+    located.push({ ...found, heading, index, options: { field }, path, textOf, parts: parts.map(at) });
   }
   const mapped = new Set([...mentioned.values()].flatMap((heading) => headings.positions(heading)));
   const unmapped = meta.headings.filter((heading, index) => {
@@ -150,6 +148,22 @@ function locateColumns(
     return folded !== '' && !folded.startsWith('_') && !mapped.has(index);
   });
   return { located, assignments, unmapped: [...new Set(unmapped)] };
+}
+
+/** Why no file can have the heading. `before`: how the job wrote it already. */
+function headingProblem(heading: string, before: string | undefined): string | undefined {
+  if (foldText(heading) === '') return 'a heading is blank; write the heading as it stands in the file';
+  if (isOwnHeading(heading))
+    return `\`${heading}\` begins with _: such columns hold rowferry's own remarks and are never read`;
+  if (before === undefined) return undefined;
+  return `the headings \`${before}\` and \`${heading}\` are the same but for case, blanks or Unicode form`;
+}
+
+/** The headings that a job names, each once. */
+export function headingsNamedBy({ columns, computed }: RowsJob): string[] {
+  const inBraces = Object.values(computed).flatMap((text) => splitTemplate(text).filter((_, i) => i % 2 === 1));
+  const named = [...Object.keys(columns), ...inBraces];
+  return [...new Map(named.map((heading) => [foldText(heading), heading])).values()];
 }
 
 /** A text of `computed` in its parts: fixed, heading, fixed, heading … */
@@ -176,20 +190,17 @@ function makeComposer(text: string, at: (heading: string) => number, isNull: (te
 export function jobValue(
   target: Target,
   scalar: string | number | boolean,
-  at: {
-    /** The key in the job file; absent where whoever asks says it. */
-    readonly where?: string;
-    readonly job: { readonly source: { readonly dates?: readonly string[] | undefined } };
-    readonly column?: string;
-  },
-  problems: string[],
+  at: { readonly path: KeyPath; readonly job: RowsJob; readonly column?: string },
+  problems: JobFault[],
 ): StagedValue | undefined {
-  const where = at.where === undefined ? '' : `${at.where}: `;
-  const cell: Cell = typeof scalar === 'number' ? numberCell(scalar) : trimText(String(scalar));
-  if (cell === '') {
-    problems.push(`${where}the value is blank; state a value, or use \`blank: clear\``);
+  const refuse = (message: string) => {
+    problems.push({ path: at.path, part: 'value', message });
     return undefined;
-  }
+  };
+  const cell: Cell = typeof scalar === 'number' ? numberCell(scalar) : trimText(String(scalar));
+  if (cell === '') return refuse('the value is blank; state a value, or use `blank: clear`');
+  if (cell === '?')
+    return refuse('this is still the "?" that stood for what only a person knows; write it, or take the line out');
   const options = {
     decimal: { sign: '.', why: 'job files write it so' },
     format: 'ndjson',
@@ -200,14 +211,10 @@ export function jobValue(
   if (isRefusal(value) && target.spec.type.kind === 'date' && dates.length > 0) {
     value = makeConverter(target.spec, { ...options, dates })(cell);
   }
-  if (isRefusal(value)) {
-    problems.push(`${where}"${excerpt(String(scalar))}" ${value.why}`);
-    return undefined;
-  }
+  // There is no cell that could be corrected.
+  if (isRefusal(value)) return refuse(`"${excerpt(String(scalar))}" ${value.why.replace(/ Correct the cell.*$/, '')}`);
   const wrong = isNamedRef(value) ? undefined : checkValue(target.spec, value);
-  if (!wrong) return value;
-  problems.push(`${where}${wrong.message}`);
-  return undefined;
+  return wrong ? refuse(wrong.message.replace(/ Correct the cell.*$/, '')) : value;
 }
 
 function numberCell(value: number): Cell {
@@ -289,46 +296,48 @@ const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country',
 
 /** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
 export function compileColumns(input: MappingInput) {
-  const { job, spec, samples } = input;
-  const problems: string[] = [];
+  const { job, samples } = input;
+  const problems: JobFault[] = [];
+  const find = fieldFinder(input, problems);
   const isNull = nullTest(job.source.null_values ?? []);
-  const { located, assignments, unmapped } = locateColumns(input, isNull, problems);
-  const setBy = new Map<string, string>();
-  for (const { field, where } of assignments) claim(setBy, field, where, problems);
-  const lookUp = (names: readonly string[], where: (name: string) => string): [string, Target][] =>
-    names.flatMap((name): [string, Target][] => {
-      const target = findTarget(name, job, spec, input.catalogue);
-      if (!('problem' in target)) return [[name, target]];
-      problems.push(`${where(name)}: ${target.problem}`);
-      return [];
-    });
-  const constants = lookUp(Object.keys(job.constants), (name) => `constants.${name}`);
-  const defaults = lookUp(Object.keys(job.defaults), (name) => `defaults.${name}`);
-  for (const [name, { field }] of constants) {
-    // A constant stands in every row, also over a mapped column; the check of the job file remarks on it.
-    if (setBy.get(field)?.startsWith('constants.')) claim(setBy, field, `constants.${name}`, problems);
-    else setBy.set(field, `constants.${name}`);
-  }
+  const { located, assignments, unmapped } = locateColumns(input, find, isNull, problems);
+  /** Where each field is set. */
+  const setBy = new Map<string, KeyPath>();
+  for (const { field, path } of assignments) claim(setBy, field, path, 'value', problems);
 
   const fixed: Fixed[] = [];
-  for (const [name, target] of constants) {
-    const value = jobValue(target, job.constants[name]!, { where: `constants.${name}`, job }, problems);
+  const inEveryRow: Target[] = [];
+  for (const [name, given] of Object.entries(job.constants)) {
+    const path = ['constants', name];
+    const target = find(name, path, 'key');
+    if (!target) continue;
+    inEveryRow.push(target);
+    const by = setBy.get(target.field);
+    if (by && by[0] !== 'constants') {
+      const message = `\`${name}\` is a constant and is mapped to a column too; the constant stands in every row`;
+      problems.push({ path, part: 'key', message, severity: 'warning' });
+      setBy.set(target.field, path);
+    } else claim(setBy, target.field, path, 'key', problems);
+    const value = jobValue(target, given, { path, job }, problems);
     if (value !== undefined) fixed.push({ ...target, value });
   }
   const whenBlank = new Map<string, StagedValue>();
-  for (const [name, target] of defaults) {
-    const where = `defaults.${name}`;
-    const value = jobValue(target, job.defaults[name]!, { where, job }, problems);
+  for (const [name, given] of Object.entries(job.defaults)) {
+    const path = ['defaults', name];
+    const target = find(name, path, 'key');
+    if (!target) continue;
+    inEveryRow.push(target);
+    const value = jobValue(target, given, { path, job }, problems);
     const by = setBy.get(target.field);
-    if (by?.startsWith('constants.')) {
-      problems.push(`${where}: the field is a constant already (${by}); delete one of them`);
+    if (by?.[0] === 'constants') {
+      const message = `the field is a constant already (${pathText(by)}); delete one of them`;
+      problems.push({ path, part: 'key', message });
     } else if (value !== undefined) {
       // Without a column every row lacks the value.
       if (by === undefined) fixed.push({ ...target, value });
       else whenBlank.set(target.field, value);
     }
   }
-  const inEveryRow = [...constants, ...defaults].map(([, target]) => target);
   checkOneTemplate(inEveryRow, located, problems);
 
   const auto = job.source.decimal === 'auto';
@@ -343,19 +352,26 @@ export function compileColumns(input: MappingInput) {
   const survey = surveys.find(decidesSign) ?? surveys.at(-1)!;
   const fileRules: FileRules = {
     decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
-    dates: formats(job.source.dates, 'source.dates', problems),
+    dates: formats(job.source.dates, ['source', 'dates'], problems),
     isNull,
     whenBlank,
   };
   const columns = located.map((one) => compileColumn(one, input, fileRules, problems));
-  const key = lookUp(job.match.key, (name) => `match.key: ${name}`).map(([name, { field }]) => {
-    if (!setBy.has(field)) problems.push(`match.key: ${name} is set by no column; map the column that holds it`);
-    return field;
+  const key = job.match.key.flatMap((name, i) => {
+    const path = ['match', 'key', i];
+    const target = find(name, path, 'value');
+    if (target && !setBy.has(target.field))
+      problems.push({ path, part: 'value', message: `the key \`${name}\` is not mapped to any column` });
+    return target ? [target.field] : [];
   });
   return {
     /** In the order of the file. */
     columns: columns.sort((a, b) => a.index - b.index),
     fixed,
+    /** Where columns and constants set each field. */
+    setBy: setBy as ReadonlyMap<string, KeyPath>,
+    /** Every field that rows may set, with a column, constant or default. */
+    fields: [...new Set([...setBy.keys(), ...inEveryRow.map(({ field }) => field)])],
     /** `match.key` as canonical fields. */
     key,
     warnings: [
@@ -367,7 +383,7 @@ export function compileColumns(input: MappingInput) {
       ...(survey.warning ? [survey.warning] : []),
     ],
     evidence: survey.evidence ? [survey.evidence] : [],
-    /** Every reason why the job cannot run on this file, one line each. */
+    /** Every reason why the job cannot run on this file, and remarks. */
     problems,
   };
 }
@@ -377,10 +393,10 @@ function compileColumn(
   located: LocatedColumn,
   { job, meta }: MappingInput,
   fileRules: FileRules,
-  problems: string[],
+  problems: JobFault[],
 ): Column {
-  const { options, heading, where, field, spec } = located;
-  const dates = options.dates ? formats(options.dates, `${where}.dates`, problems) : fileRules.dates;
+  const { options, heading, field, spec } = located;
+  const dates = options.dates ? located.dates : fileRules.dates;
   const values = translations(located, job, problems);
   const clears = (options.blank ?? job.blank) === 'clear' ? null : undefined;
   const convert = makeConverter(spec, {
@@ -414,54 +430,64 @@ function nullTest(words: readonly string[]): (text: string) => boolean {
   return (text) => text.length <= longest && folded.has(foldText(text));
 }
 
-function claim(setBy: Map<string, string>, field: string, where: string, problems: string[]): void {
+function claim(
+  setBy: Map<string, KeyPath>,
+  field: string,
+  path: KeyPath,
+  part: JobFault['part'],
+  problems: JobFault[],
+): void {
   const before = setBy.get(field);
-  if (before === undefined) setBy.set(field, where);
-  else problems.push(`${where}: the field is set by ${before} already; delete one of them`);
+  if (before === undefined) setBy.set(field, path);
+  else problems.push({ path, part, message: `the field is set by ${pathText(before)} already; delete one of them` });
 }
 
 /**
  * A record holds the values of one custom field template (interface, section 2.1). Columns of several may be mapped, each
  * row filling those of one; but not where a constant or default gives every row values of one of them.
  */
-function checkOneTemplate(inEveryRow: readonly Target[], located: readonly Target[], problems: string[]): void {
+function checkOneTemplate(inEveryRow: readonly Target[], located: readonly Target[], problems: JobFault[]): void {
   if (inEveryRow.every(({ template }) => template === undefined)) return;
   const templates = new Map(
     [...located, ...inEveryRow].flatMap(({ template }) => (template ? [[template.id, template.name] as const] : [])),
   );
   if (templates.size > 1) {
-    problems.push(
-      `columns: a record holds the values of one custom field template, but ${quoted([...templates.values()], ' and ')} are set, one of them in every row; use one job for each`,
-    );
+    const message = `a record holds the values of one custom field template, but ${quoted([...templates.values()], ' and ')} are set, one of them in every row; use one job for each`;
+    problems.push({ path: ['columns'], part: 'key', message });
   }
 }
 
-function formats(sources: readonly string[] | undefined, where: string, problems: string[]): DateFormat[] | undefined {
+function formats(
+  sources: readonly string[] | undefined,
+  path: KeyPath,
+  problems: JobFault[],
+): DateFormat[] | undefined {
   if (!sources || sources.length === 0) return undefined;
-  return sources.flatMap((source) => {
+  return sources.flatMap((source, i) => {
     const format = compileDateFormat(source);
     if (typeof format !== 'string') return [format];
-    problems.push(`${where}: "${source}" is no date format: ${format}`);
+    const message = `the date format "${excerpt(source)}" cannot be used: ${format}`;
+    problems.push({ path: [...path, i], part: 'value', message });
     return [];
   });
 }
 
 /** The `values` of a column: folded text → value. */
-function translations(column: LocatedColumn, job: RowsJob, problems: string[]): Map<string, StagedValue> | undefined {
+function translations(column: LocatedColumn, job: RowsJob, problems: JobFault[]): Map<string, StagedValue> | undefined {
   const { options, heading } = column;
   if (!options.values) return undefined;
   const values = new Map<string, StagedValue>();
-  const byFolded = new Map<string, unknown>();
+  const seen = new Map<string, string>();
   for (const [text, scalar] of Object.entries(options.values)) {
     const folded = foldText(text);
-    const where = `${column.where}.values.${text}`;
-    if (byFolded.has(folded) && byFolded.get(folded) !== scalar) {
-      problems.push(
-        `${where}: the text stands here twice but for case and blanks, with different values; delete one of them`,
-      );
+    const path = [...column.path, 'values', text];
+    const earlier = seen.get(folded);
+    if (earlier !== undefined) {
+      const message = `\`${earlier}\` and \`${text}\` are the same cell text: case and blanks do not count`;
+      problems.push({ path, part: 'key', message });
     }
-    byFolded.set(folded, scalar);
-    const value = scalar === null ? null : jobValue(column, scalar, { where, job, column: heading }, problems);
+    seen.set(folded, text);
+    const value = scalar === null ? null : jobValue(column, scalar, { path, job, column: heading }, problems);
     if (value !== undefined) values.set(folded, value);
   }
   return values;

@@ -1,6 +1,7 @@
 import { formatNumber } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
+import { faultText } from '../../model/job.js';
 import { type Cell, displayText, isBlank, type NoRecord, type RowRef, type SheetRow } from '../../model/row.js';
 import { foldText } from '../../model/value.js';
 import { checkValue } from '../../resources/value-check.js';
@@ -22,12 +23,13 @@ function sheetHint({ job, meta }: MappingInput): string {
  */
 export function compileMapping(input: MappingInput) {
   const plan = compileColumns(input);
-  if (plan.problems.length > 0) {
-    const count = plan.problems.length;
+  const faults = plan.problems.filter(({ severity }) => severity !== 'warning');
+  if (faults.length > 0) {
+    const count = faults.length;
     throw new RunError(
       'usage',
       `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.${sheetHint(input)}`,
-      plan.problems,
+      faults.map(faultText),
     );
   }
   const { fixed, key } = plan;

@@ -1,9 +1,10 @@
 import { type CustomFieldName, customFieldName, type RowsJob, targetsOf } from '../../model/job.js';
+import { withArticle } from '../../model/resource-names.js';
 import { foldText, normaliseName } from '../../model/value.js';
 import { customFieldSpec, formFieldSpec } from '../../resources/custom.js';
-import { fieldNames, findField } from '../../resources/registry.js';
+import { findField } from '../../resources/registry.js';
 import type { CustomField, CustomTemplate, FieldSpec, ResourceSpec } from '../../resources/spec.js';
-import { didYouMean, quoted } from './headings.js';
+import { didYouMean, nearestNames, quoted } from './headings.js';
 
 /** The custom field templates and custom forms the service lists. */
 export interface Catalogue {
@@ -20,9 +21,8 @@ type CustomTarget = { readonly spec: FieldSpec; readonly template?: CustomTempla
  */
 export function findCustom(name: CustomFieldName, spec: ResourceSpec, catalogue: Catalogue): CustomTarget {
   const what = name.kind === 'template' ? 'custom field template' : 'custom form';
-  if (name.kind === 'form' && !spec.form) return { problem: `${spec.name} records have no custom forms` };
-  if (name.splits.length === 0)
-    return { problem: `write ${name.kind}.<name or id>.<${name.kind === 'form' ? 'column' : 'field'}>` };
+  const wrong = malformed(name, spec);
+  if (wrong !== undefined) return { problem: wrong };
   const all = name.kind === 'template' ? catalogue.templates : catalogue.forms;
   const problems: string[] = [];
   const hits: { readonly owner: CustomTemplate; readonly field: CustomField; readonly occurrence: number }[] = [];
@@ -61,6 +61,25 @@ export function findCustom(name: CustomFieldName, spec: ResourceSpec, catalogue:
       : { spec: formFieldSpec(spec, hit.owner, hit.field, hit.occurrence) };
   }
   return { problem: problems[0] ?? unknownOwner(name.splits[0]!.owner, what, all, spec) };
+}
+
+/** Why no service can have a custom field of this name. */
+function malformed({ kind, splits }: CustomFieldName, spec: ResourceSpec): string | undefined {
+  if (kind === 'form' && !spec.form) return `${withArticle(spec.name)} has no custom forms`;
+  if (splits.length > 0) return undefined;
+  return `the name is incomplete; write ${kind}.<name or id>.<${kind === 'form' ? 'column' : 'field'}>`;
+}
+
+/** A custom field before the service is asked: its spelling stands for it, and any value may be right. */
+function openTarget(text: string, name: CustomFieldName, spec: ResourceSpec): Target | { readonly problem: string } {
+  const row = name.kind === 'form' ? /#\s*(\d+)$/.exec(name.splits[0]?.owner ?? '')?.[1] : undefined;
+  const problem =
+    row === undefined || /^[1-9]\d{0,2}$/.test(row)
+      ? malformed(name, spec)
+      : `#${row} is no row of a form; rows count from #1 to #999, and without # the first is meant`;
+  if (problem !== undefined) return { problem };
+  const field = foldText(text);
+  return { field, name: text.trim(), spec: { name: field, label: text.trim(), type: { kind: 'text' } } };
 }
 
 /** Customers have a template in both forms of the interface, which lists no template type for them: supplier templates serve. */
@@ -121,15 +140,19 @@ const ID: FieldSpec = {
   type: { kind: 'integer', min: 1, max: Number.MAX_SAFE_INTEGER },
 };
 
-/** Finds the field a job names, or says in words why it cannot be written. */
+/**
+ * Finds the field a job names, or says in words why it cannot be written. Where the service was not asked for its `catalogue`,
+ * every custom field is taken that one could have.
+ */
 export function findTarget(
   text: string,
   job: RowsJob,
   spec: ResourceSpec,
-  catalogue: Catalogue,
+  catalogue: Catalogue | undefined,
 ): Target | { readonly problem: string } {
   const custom = customFieldName(text);
   if (custom) {
+    if (!catalogue) return openTarget(text, custom, spec);
     const found = findCustom(custom, spec, catalogue);
     if ('problem' in found) return found;
     return {
@@ -142,14 +165,19 @@ export function findTarget(
   if (text.trim().toLowerCase() === 'id') {
     return job.match.key.some((key) => key.trim().toLowerCase() === 'id')
       ? { field: 'id', name: 'id', spec: ID }
-      : { problem: 'the service gives the id; it can be mapped only where it is the match key (`match: { key: id }`)' };
+      : { problem: '`id` can be mapped only where it is the key (match: { key: id }); the service gives ids itself' };
   }
-  const field = findField(spec, text);
-  if (!field) return { problem: `${spec.name} records have no field "${text}".${didYouMean(text, fieldNames(spec))}` };
+  const field = findField(spec, text.trim());
+  if (!field) {
+    const [near] = nearestNames(
+      text,
+      spec.fields.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+    );
+    const hint = near === undefined ? '' : `, did you mean \`${near}\`?`;
+    return { problem: `${withArticle(spec.name)} has no field \`${text}\`${hint}` };
+  }
   if (field.derived || (field.create === undefined && field.update === undefined)) {
-    return {
-      problem: `"${field.name}" cannot be written: ${field.derived ? 'the service works it out itself' : 'the service only shows it'}`,
-    };
+    return { problem: `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~` };
   }
   return { field: field.name, name: field.name, spec: field };
 }

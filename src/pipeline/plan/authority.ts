@@ -1,4 +1,4 @@
-import type { Authority, ReconcileJob } from '../../model/job.js';
+import { type Authority, customFieldName, type JobFault, type KeyPath, type ReconcileJob } from '../../model/job.js';
 import { type Fields, isEmpty, sameValue } from '../../model/value.js';
 import type { ResourceSpec } from '../../resources/spec.js';
 import type { Mapping } from '../map/map.js';
@@ -10,29 +10,42 @@ const PARENT_FIELD: Readonly<Record<string, string>> = { 'category.subcategory':
 
 /**
  * What `compare` says, by canonical field: which fields are compared, and whose value stands where they differ. `problems`: names
- * that are no fields of the resource, or none that the job sets; sentences.
+ * that are no fields of the resource, or none that the job sets. `catalogue` is undefined where the service was not asked.
  */
 export function compileCompare(
   job: ReconcileJob,
   spec: ResourceSpec,
-  catalogue: Catalogue,
+  catalogue: Catalogue | undefined,
   mapping: Pick<Mapping, 'fields' | 'key'>,
-): { readonly authorityOf: DecideAuthority; readonly problems: readonly string[] } {
-  const problems: string[] = [];
-  const canonical = (name: string, where: string): string | undefined => {
+): { readonly authorityOf: DecideAuthority; readonly problems: readonly JobFault[] } {
+  const problems: JobFault[] = [];
+  // Names and ids of custom fields come to one only when the service is asked.
+  const kinds = catalogue ? [] : mapping.fields.map((field) => customFieldName(field)?.kind);
+  const canonical = (name: string, path: KeyPath, part: JobFault['part']): string | undefined => {
     const found = findTarget(name, job, spec, catalogue);
-    if (!('problem' in found) && mapping.fields.includes(found.field)) return found.field;
-    const unmapped = `"${name}" is mapped to no column, so there is nothing to compare`;
-    const wrong = 'problem' in found ? found.problem : unmapped;
-    problems.push(`${where}: ${wrong}`);
+    const kind = customFieldName(name)?.kind;
+    if (!('problem' in found) && (mapping.fields.includes(found.field) || (kind && kinds.includes(kind))))
+      return found.field;
+    const unset = `\`${name}\` is set by no column, constant or default, so there is nothing to compare; map a column to it`;
+    problems.push({ path, part, message: 'problem' in found ? found.problem : unset });
     return undefined;
   };
   const { fields, authority } = job.compare;
-  const compared = fields && new Set(fields.flatMap((name) => canonical(name, 'compare.fields') ?? []));
+  const compared =
+    fields && new Set(fields.flatMap((name, i) => canonical(name, ['compare', 'fields', i], 'value') ?? []));
   const byField = new Map<string, Authority>();
+  const names = new Map<string, string>();
   for (const [name, whose] of Object.entries(authority)) {
-    const field = name === '*' ? name : canonical(name, 'compare.authority');
-    if (field !== undefined) byField.set(field, whose);
+    const path = ['compare', 'authority', name];
+    const field = name === '*' ? name : canonical(name, path, 'key');
+    if (field === undefined) continue;
+    const earlier = names.get(field);
+    if (earlier !== undefined) {
+      const message = `\`${name}\` is the same field as \`${earlier}\`; keep one of them`;
+      problems.push({ path, part: 'key', message });
+    }
+    names.set(field, name);
+    byField.set(field, whose);
   }
   const configured = (field: string): Authority => byField.get(field) ?? byField.get('*') ?? 'file';
   const decide = (field: string, current: Fields, whose: Authority) =>

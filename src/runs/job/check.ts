@@ -1,10 +1,7 @@
-import { DELIMITER_RULE, knownDelimiter } from '../../files/csv/detect.js';
-import { isKnownEncoding } from '../../files/encoding/encoding.js';
-import { customFieldName, type Job, NO_KEY } from '../../model/job.js';
-import { findField } from '../../resources/registry.js';
+import type { Job } from '../../model/job.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
-import { checkConditions, checkExport, knownNames } from './export.js';
-import { checkDates, checkFields, checkSetValues, type JobFields, type NamedField } from './fields.js';
+import { checkExport } from './export.js';
+import { checkRows } from './rows.js';
 import { didYouMean, JOB_KINDS, type JobKind, jobShape, quoteValue, SCHEMAS, shapeProblems } from './shape.js';
 import {
   asObject,
@@ -47,13 +44,11 @@ export function checkJobText(text: string): CheckedText {
   const kind = kindOf(job, report);
   if (!kind) return { problems };
   const parsed = SCHEMAS[kind].safeParse(value);
-  if (!parsed.success) {
-    for (const { path, part, message } of shapeProblems(parsed.error.issues, value, jobShape(kind)))
-      report(part === 'value' ? valueAt(path) : path, message);
-  }
+  const misshapen = parsed.success ? [] : shapeProblems(parsed.error.issues, value, jobShape(kind));
+  for (const { path, part, message } of misshapen) report(part === 'value' ? valueAt(path) : path, message);
   checkSchedule(asObject(job['schedule']), report);
   if (kind === 'export') checkExport(job, report);
-  else checkRows(kind, job, report);
+  else checkRows(kind, job, misshapen, report);
 
   const sorted = byLine(problems);
   const failed = !parsed.success || sorted.some((one) => one.severity === 'error');
@@ -69,28 +64,6 @@ function kindOf({ kind }: RawObject, report: Report): JobKind | undefined {
     report(valueAt(['kind']), `\`kind\` is ${quoteValue(kind)}; it must be import, export or reconcile${near}`);
   }
   return known;
-}
-
-function checkRows(kind: 'import' | 'reconcile', job: RawObject, report: Report): void {
-  checkSource(asObject(job['source']), report);
-  if (Object.keys(asObject(job['columns'])).length === 0 && typeof job['columns'] === 'object') {
-    report(['columns'], 'no column is mapped; write `Heading: field` for each column that is to be imported');
-  }
-  const fields = checkFields(job, report);
-  if (kind === 'reconcile' && fields) checkReconcile(job, fields);
-}
-
-function checkSource({ encoding, delimiter, dates }: RawObject, report: Report): void {
-  checkDates(dates, ['source', 'dates'], report);
-  if (typeof encoding === 'string' && encoding !== 'auto' && encoding !== '' && !isKnownEncoding(encoding))
-    report(valueAt(['source', 'encoding']), `the encoding ${quoteValue(encoding)} is not known`);
-  if (
-    typeof delimiter === 'string' &&
-    delimiter !== 'auto' &&
-    delimiter !== '' &&
-    knownDelimiter(delimiter) === undefined
-  )
-    report(valueAt(['source', 'delimiter']), `${quoteValue(delimiter)} ${DELIMITER_RULE}`);
 }
 
 function checkSchedule(schedule: Readonly<Record<string, unknown>>, report: Report): void {
@@ -115,85 +88,4 @@ function byLine(problems: readonly JobProblem[]): JobProblem[] {
       const text = `${one.line}:${one.column}:${one.message}`;
       return seen.has(text) ? false : seen.add(text);
     });
-}
-
-/**
- * What a reconcile job says beyond what an import says. Works on the plain data; whatever has the wrong shape is passed over,
- * it is reported already.
- */
-function checkReconcile(job: RawObject, fields: JobFields): void {
-  const { spec, report } = fields;
-  if (!spec.readable) {
-    report(
-      valueAt(['resource']),
-      `${spec.name}s cannot be reconciled: the service neither lists nor shows them, so there is nothing to compare with; use an import job`,
-    );
-    return;
-  }
-  if (asObject(job['match'])['key'] === NO_KEY)
-    report(
-      valueAt(['match', 'key']),
-      'a reconciliation compares rows with records by a key; name the field that identifies them',
-    );
-  checkCompare(asObject(job['compare']), fields);
-  checkOrphans(asObject(job['orphans']), fields);
-  checkScope(job['scope'], fields);
-}
-
-/** Fields that the job sets: of the others there is nothing in the file to compare with. */
-function checkCompare(compare: RawObject, fields: JobFields): void {
-  const listed = Array.isArray(compare['fields']) ? compare['fields'] : [];
-  for (const [i, text] of listed.entries()) {
-    if (typeof text === 'string' && text !== '') comparableField(text, valueAt(['compare', 'fields', i]), fields);
-  }
-  const seen = new Map<string, string>();
-  for (const text of Object.keys(asObject(compare['authority']))) {
-    const path = ['compare', 'authority', text];
-    const key = text === '*' ? undefined : comparableField(text, path, fields)?.key;
-    if (key === undefined) continue;
-    const earlier = seen.get(key);
-    if (earlier !== undefined) fields.report(path, `\`${text}\` is the same field as \`${earlier}\`; keep one of them`);
-    seen.set(key, text);
-  }
-}
-
-function comparableField(text: string, place: Place, fields: JobFields): NamedField | undefined {
-  const field = fields.lookUp(text, place);
-  if (!field) return undefined;
-  const set = [...fields.sources.keys(), ...fields.defaulted];
-  // Names and ids of custom fields come to one only when the service is asked.
-  const kind = customFieldName(text)?.kind;
-  if (set.includes(field.key) || (kind && set.some((one) => customFieldName(one)?.kind === kind))) return field;
-  fields.report(
-    place,
-    `\`${text}\` is set by no column, constant or default, so there is nothing to compare; map a column to it`,
-  );
-  return undefined;
-}
-
-function checkOrphans(orphans: RawObject, fields: JobFields): void {
-  const { spec, report } = fields;
-  const { action, set } = orphans;
-  const inner = asObject(action)['set'];
-  if (inner !== undefined && set !== undefined) {
-    report(['orphans', 'set'], '`set` stands beside `action: { set: … }`; keep one of the two');
-  } else if ((action === 'set') !== (set !== undefined) && action !== undefined && inner === undefined) {
-    report(['orphans', 'action'], '`action: set` and `set: { field: value }` belong together: write both, or neither');
-  }
-  if (action === 'archive' && spec.name !== 'contract') {
-    const example = findField(spec, 'lifecycle_stage') ? 'set: { lifecycle_stage: Retired }' : 'set: { field: value }';
-    report(valueAt(['orphans', 'action']), `${spec.name}s have no archive: use \`${example}\``);
-  }
-  if (inner !== undefined) checkSetValues(inner, ['orphans', 'action', 'set'], fields);
-  if (set !== undefined) checkSetValues(set, ['orphans', 'set'], fields);
-}
-
-/** Names and values as a run reads them, but for custom fields, which the service alone knows. */
-function checkScope(scope: unknown, fields: JobFields): void {
-  const isOpen = (name: string, place: Place): boolean => {
-    if (!customFieldName(name)) return false;
-    fields.lookUp(name, place);
-    return true;
-  };
-  checkConditions('scope', scope, isOpen, knownNames(fields.spec.name), fields.report);
 }

@@ -6,15 +6,14 @@ import { chooseColumns, findColumn, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
 import { tableFormat } from '../../files/table-write.js';
 import { RunError } from '../../model/error.js';
-import type { ExportJob } from '../../model/job.js';
+import type { ExportJob, KeyPath } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
 import { resourceSpec } from '../../resources/registry.js';
-import { READ_ONLY, WRITABLE } from '../../resources/spec.js';
+import { type Lexicon, READ_ONLY, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/run.js';
-import { NO_LEXICON } from './fields.js';
 import { type LoadedExportJob, quoteValue } from './shape.js';
-import { asObject, isScalarValue, type KeyPath, type Place, type RawObject, type Report, valueAt } from './yaml.js';
+import { asObject, type Place, type RawObject, type Report, valueAt } from './yaml.js';
 
 /**
  * What an export job says beyond its shape. Works on the plain data, so that its faults are found beside those of the
@@ -90,6 +89,15 @@ function formatProblems(file: string): string[] {
   }
 }
 
+/** Nothing is known of the service: what names mean that are its own is found out when a run begins. */
+const NO_LEXICON: Lexicon = {
+  countryCode: () => undefined,
+  template: () => undefined,
+  form: () => undefined,
+  idOf: () => undefined,
+  nameOf: () => undefined,
+};
+
 /** What names can mean, as far as that is known without the service. */
 export function knownNames(resource: Exportable): Naming {
   const context = { lexicon: NO_LEXICON, templates: [], forms: [] };
@@ -104,7 +112,9 @@ export function checkConditions(
   naming: Naming,
   report: Report,
 ): void {
-  const plain = (value: unknown) => (isScalarValue(value) ? value : null);
+  // What has another shape is reported already.
+  const plain = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
   const filter: Filter = Object.fromEntries(
     Object.entries(asObject(given))
       .filter(([name]) => !isOpen(name, [section, name]))

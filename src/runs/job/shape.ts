@@ -5,6 +5,9 @@ import {
   exportJob,
   importJob,
   type Job,
+  type JobFault,
+  type KeyPath,
+  NO_KEY,
   type ReconcileJob,
   type RowsJob,
   reconcileJob,
@@ -12,15 +15,9 @@ import {
 import { withArticle } from '../../model/resource-names.js';
 import { nearestNames } from '../../pipeline/map/headings.js';
 import { READ_ONLY, type ResourceName, WRITABLE } from '../../resources/spec.js';
-import type { KeyPath } from './yaml.js';
+import { asObject, type RawObject } from './yaml.js';
 
 /** What zod reports about the shape of a job file, in words for the person who wrote it. */
-
-interface ShapeProblem {
-  readonly path: KeyPath;
-  readonly part: 'key' | 'value';
-  readonly message: string;
-}
 
 type ZodIssue = z.core.$ZodIssue;
 
@@ -80,15 +77,15 @@ export function unknownText(key: string, known: readonly string[], name = `\`${k
   return `unknown key ${name}${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
 }
 
-export function shapeProblems(issues: readonly ZodIssue[], root: unknown, shape: Shape): ShapeProblem[] {
+export function shapeProblems(issues: readonly ZodIssue[], root: unknown, shape: Shape): JobFault[] {
   return issues.flatMap((issue) => explain(issue, issue.path as KeyPath, root, shape));
 }
 
 /** `root`: all that was given. */
-function explain(issue: ZodIssue, path: KeyPath, root: unknown, shape: Shape): ShapeProblem[] {
+function explain(issue: ZodIssue, path: KeyPath, root: unknown, shape: Shape): JobFault[] {
   const found = getValue(root, path);
   const name = path.map(String).join('.');
-  const say = (message: string): ShapeProblem[] => [{ path, part: 'value', message }];
+  const say = (message: string): JobFault[] => [{ path, part: 'value', message }];
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({
@@ -136,7 +133,7 @@ const HINTS: Readonly<Record<string, string>> = {
   columns: '; write a line `Heading: field` for each column',
 };
 
-function missingProblem(path: KeyPath, what: string): ShapeProblem {
+function missingProblem(path: KeyPath, what: string): JobFault {
   return { path, part: 'key', message: `\`${path.join('.')}\` is missing${what}` };
 }
 
@@ -186,6 +183,39 @@ function getValue(root: unknown, path: KeyPath): unknown {
     value = (value as Record<string | number, unknown>)[step];
   }
   return value;
+}
+
+/**
+ * A job without what is misshapen, so that the rest can be looked at in the same round. Undefined where too little is left.
+ */
+export function parseRest(
+  kind: RowsJob['kind'],
+  value: RawObject,
+  misshapen: readonly JobFault[],
+): RowsJob | undefined {
+  const rest = structuredClone(value);
+  let faults = misshapen;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    // Where something is missing, what lacks it goes.
+    const paths = faults.map(({ path }) => (getValue(rest, path) === undefined ? path.slice(0, -1) : path));
+    for (const path of paths) dropAt(rest, path);
+    const parsed = SCHEMAS[kind].safeParse({ match: { key: NO_KEY }, columns: {}, ...rest });
+    if (parsed.success) return parsed.data;
+    faults = shapeProblems(parsed.error.issues, rest, jobShape(kind));
+  }
+  return undefined;
+}
+
+/** More than a job has levels. */
+const MAX_ROUNDS = 8;
+
+/** Takes away what stands at a path, and what holds nothing any more. Of a list all goes that follows: places count. */
+function dropAt(root: RawObject, path: KeyPath): void {
+  const [holder, last] = [getValue(root, path.slice(0, -1)), path.at(-1)];
+  if (last === undefined) return;
+  if (Array.isArray(holder)) holder.length = Math.min(holder.length, Number(last));
+  else delete (asObject(holder) as Record<string | number, unknown>)[last];
+  if (Object.keys(Object(holder)).length === 0) dropAt(root, path.slice(0, -1));
 }
 
 /** A job file that is fit to run. */

@@ -12,6 +12,7 @@ import {
   visit,
 } from 'yaml';
 import { formatNumber } from '../../model/count-text.js';
+import type { KeyPath } from '../../model/job.js';
 
 /** One thing that is wrong with a job file, and where. Lines and columns count from 1. */
 export interface JobProblem {
@@ -22,8 +23,6 @@ export interface JobProblem {
   readonly message: string;
   readonly severity: 'error' | 'warning';
 }
-
-export type KeyPath = readonly (string | number)[];
 
 /** A job file as data, with the place of every key and value. */
 export interface JobYaml {
@@ -118,6 +117,8 @@ export function readJobYaml(text: string): JobYaml {
         if (typeof key.value !== 'string') key.value = key.source ?? '';
         // Not left to the parser: it compares each key with all before it, and `1` and `"1"` become equal only here.
         const [name, offset] = [String(key.value), key.range?.[0] ?? 0];
+        // Objects treat it as their own, and lose what stands under it.
+        if (name === '__proto__') problem(offset, 'no key can be called `__proto__`; rename the column in the file');
         const first = seen.get(name);
         if (first === undefined) seen.set(name, offset);
         else
@@ -241,8 +242,4 @@ export type RawObject = Readonly<Record<string, unknown>>;
 
 export function asObject(value: unknown): RawObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as RawObject) : {};
-}
-
-export function isScalarValue(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

@@ -1,14 +1,15 @@
 import { dirname, join } from 'node:path';
 import { createNumberSet, type NumberSet } from '../../compact/dense-map.js';
 import { RunError } from '../../model/error.js';
-import type { RowsJob } from '../../model/job.js';
+import { faultText, type RowsJob } from '../../model/job.js';
 import type { SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
-import { countHeadings, jobValue, type Sample } from '../../pipeline/map/columns.js';
+import { countHeadings, type Sample } from '../../pipeline/map/columns.js';
 import { quoted } from '../../pipeline/map/headings.js';
 import { compileMapping, type Mapping } from '../../pipeline/map/map.js';
-import { findTarget, usesCustomFields } from '../../pipeline/map/targets.js';
+import { compileSetValues } from '../../pipeline/map/set-values.js';
+import { usesCustomFields } from '../../pipeline/map/targets.js';
 import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
@@ -16,7 +17,7 @@ import type { DecideAuthority } from '../../pipeline/plan/merge.js';
 import { fingerprints } from '../../pipeline/plan/plan.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
 import { makeResolver, NameCollector, type NewRecords, needsLookUp } from '../../pipeline/resolve/resolve.js';
-import { isNoRecord, isRepeated, type ResolvedRow, type StagedRow, type StagedValue } from '../../pipeline/rows.js';
+import { isNoRecord, isRepeated, type ResolvedRow, type StagedRow } from '../../pipeline/rows.js';
 import type { FieldSpec } from '../../resources/spec.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
@@ -94,7 +95,11 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const mapping = compileMapping(input);
   const compared = job.kind === 'reconcile' ? compileCompare(job, connection.spec, catalogue, mapping) : undefined;
   if (compared && compared.problems.length > 0) {
-    throw new RunError('usage', 'What the job says about comparing does not fit. Nothing was sent.', compared.problems);
+    throw new RunError(
+      'usage',
+      'What the job says about comparing does not fit. Nothing was sent.',
+      compared.problems.map(faultText),
+    );
   }
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
@@ -332,19 +337,8 @@ export async function resolveJobValues(
 ): Promise<JobValues> {
   const { spec, lexicon } = connection;
   const catalogue = await loadCustomFields(customFieldsIn(Object.keys(jobValues)), lexicon);
-  const problems: string[] = [];
-  const set: Record<string, StagedValue> = {};
-  const specs = new Map<string, FieldSpec>();
-  for (const [name, value] of Object.entries(jobValues)) {
-    const target = findTarget(name, job, spec, catalogue);
-    if ('problem' in target) {
-      problems.push(`${where}: ${target.problem}`);
-      continue;
-    }
-    specs.set(target.field, target.spec);
-    const read = jobValue(target, value, { where: `${where}.${name}`, job }, problems);
-    if (read !== undefined) set[target.field] = read;
-  }
+  const { set, specs, problems } = compileSetValues(jobValues, [where], { job, spec, catalogue });
+  const faults = problems.map(faultText);
   const names = new NameCollector();
   const row = { ref: { row: 1 }, set, issues: [] };
   names.add(row);
@@ -352,9 +346,9 @@ export async function resolveJobValues(
   const resolved = makeResolver({ directory, key: [], columnOf: () => undefined, specOf: (field) => specs.get(field) })(
     row,
   );
-  problems.push(...resolved.issues.map((issue) => `${where}.${issue.field ?? ''}: ${issue.message}`));
-  if (problems.length > 0) {
-    throw new RunError('usage', 'What the job gives to records does not fit. Nothing was sent.', problems);
+  faults.push(...resolved.issues.map((issue) => `${where}.${issue.field ?? ''}: ${issue.message}`));
+  if (faults.length > 0) {
+    throw new RunError('usage', 'What the job gives to records does not fit. Nothing was sent.', faults);
   }
   return { fields: resolved.set, specOf: (field) => specs.get(field) };
 }

@@ -219,22 +219,18 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   [
     'a value outside a list',
     `${GOOD}orphans: { set: { warranty_type: gone } }\n`,
-    '10:34 orphans.set: `warranty_type` cannot be used: "gone" is none of the accepted values',
+    '10:34 "gone" is none of the accepted values',
   ],
   [
     'a value too long',
     `${GOOD}orphans: { set: { lifecycle_stage: ${'x'.repeat(51)} } }\n`,
-    '10:36 orphans.set: `lifecycle_stage` cannot be used',
+    '10:36 Lifecycle stage has 51 characters',
   ],
-  [
-    'a blank value',
-    `${GOOD}orphans: { set: { lifecycle_stage: " " } }\n`,
-    '10:36 orphans.set: `lifecycle_stage` is blank; state a value',
-  ],
+  ['a blank value', `${GOOD}orphans: { set: { lifecycle_stage: " " } }\n`, '10:36 the value is blank; state a value'],
   [
     'a status that updates do not take',
     `${CONTRACT}orphans: { set: { status: expired } }\n`,
-    '5:27 orphans.set: `status` is "expired"; an update accepts only: active, archived',
+    '5:27 "expired" is not accepted in an update, which takes only: active, archived',
   ],
   [
     'a field twice',
@@ -247,11 +243,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     `${GOOD}retire: { lifecycle_stge: Retired }\n`,
     '10:11 an asset has no field `lifecycle_stge`, did you mean',
   ],
-  [
-    'a bad value in retire',
-    `${GOOD}retire: { original_cost: much }\n`,
-    '10:26 retire: `original_cost` cannot be used: "much"',
-  ],
+  ['a bad value in retire', `${GOOD}retire: { original_cost: much }\n`, '10:26 "much" cannot be read as a number'],
   ['retire of nothing', `${GOOD}retire: {}\n`, '10:1 `retire` names no field; write `retire: { field: value }`'],
   ['retire in an import', `${GOOD.replace('reconcile', 'import')}retire: { area: x }\n`, '10:11 `area` cannot be set'],
   // Scope
@@ -282,7 +274,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '10:10 scope: asset records show no "company"',
     '10:22 scope: asset records show no "req"',
   ],
-  ['half a custom field', `${GOOD}scope: { template.Finance: x }\n`, '10:10 `template.Finance` is incomplete'],
+  ['half a custom field', `${GOOD}scope: { template.Finance: x }\n`, '10:10 the name is incomplete'],
   [
     'the same name twice',
     `${GOOD}scope: { city: a, " City": b }\n`,
@@ -291,7 +283,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
   [
     'a form of a supplier',
     'kind: reconcile\nresource: supplier\nmatch: { key: name }\ncolumns: { N: name }\nscope: { form.A.B: 1 }\n',
-    '5:10 `form.A.B`: a supplier has no custom forms',
+    '5:10 a supplier has no custom forms',
   ],
   // Customers
   [
