@@ -8,7 +8,7 @@ import { parseCustomName } from '../resources/custom.js';
 import { valueAt } from '../resources/path.js';
 import { decimalSignOf, readAmount } from '../resources/read-value.js';
 import { readOnlySpec, resourceSpec } from '../resources/registry.js';
-import { type FieldType, type Lexicon, type ReferenceTarget, readPaths } from '../resources/spec.js';
+import { type FieldType, type ReferenceTarget, readPaths } from '../resources/spec.js';
 import { booleanValue, enumValue } from '../resources/value-check.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
 import { customReader } from './custom-columns.js';
@@ -116,7 +116,7 @@ function conditionOn(name: string, values: readonly string[], naming: Naming): C
     const orId = reference?.takesNumbers && /^\s*\d+\s*$/.test(value) ? [reference.idColumn] : [];
     const read = (id ? [reference.idColumn] : [...columns, ...orId]).map((column) => ({
       column,
-      value: wantedValue(id ?? value, column, naming.lexicon),
+      value: wantedValue(id ?? value, column),
     }));
     const fitting = read.filter((one): one is Test => typeof one.value !== 'string');
     if (fitting.length === 0)
@@ -206,12 +206,12 @@ interface Wanted {
  * How a filter compares a column: by value in the column's type, text as names are compared (NFKC, trimmed, blanks folded;
  * case counts, but not in a column of choices or of e-mail addresses). A string says why the text is no value of the column.
  */
-function wantedValue(text: string, { type, choices, kind, heading }: ExportColumn, lexicon: Lexicon): Wanted | string {
+function wantedValue(text: string, { type, choices, kind, heading }: ExportColumn): Wanted | string {
   const wanted = normaliseName(text);
   if (heading.endsWith('.email')) return { text: wanted, matchesCell: (cell) => foldText(cell) === foldText(wanted) };
   if (type?.kind === 'enum') return wantedChoice(wanted, type);
   if (type === undefined && kind === 'text' && choices) return wantedChoice(wanted, { kind: 'enum', values: choices });
-  if (type?.kind === 'country') return wantedCountry(wanted, lexicon);
+  if (type?.kind === 'country') return wantedCountry(wanted);
   switch (kind) {
     case 'id':
     case 'integer':
@@ -243,10 +243,10 @@ function wantedChoice(wanted: string, type: Extract<FieldType, { kind: 'enum' }>
 }
 
 /** Also a spelling that is no country's counts, as the service may have its own. */
-function wantedCountry(wanted: string, lexicon: Lexicon): Wanted {
-  const codeOf = (text: string): number | undefined => lexicon.countryCode(text) ?? findCountry(text)?.id;
-  const code = codeOf(wanted);
-  const matchesCell = (cell: string) => normaliseName(cell) === wanted || (code !== undefined && codeOf(cell) === code);
+function wantedCountry(wanted: string): Wanted {
+  const code = findCountry(wanted)?.id;
+  const matchesCell = (cell: string) =>
+    normaliseName(cell) === wanted || (code !== undefined && findCountry(cell)?.id === code);
   return { text: wanted, matchesCell };
 }
 

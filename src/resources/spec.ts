@@ -128,10 +128,8 @@ export interface CustomTemplate {
 /** Which part of a date such as `03/04/2024` comes first in what the service shows. */
 export type DateOrder = 'dmy' | 'mdy';
 
-/** What is needed to read and write custom fields, countries and names without an id; asked, never guessed. */
+/** What is needed to read and write custom fields and names without an id; asked, never guessed. */
 export interface Lexicon {
-  /** Numeric ISO code of a country as the service spells it; undefined where it is not known. */
-  countryCode(spelling: string): number | undefined;
   /** Custom field template by id. */
   template(id: number): CustomTemplate | undefined;
   /** Custom form template by id. */

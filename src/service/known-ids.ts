@@ -26,7 +26,7 @@ export function openKnownIds(home: string, service: string): KnownIds {
   const pending = new Map<string, { resource: string; record: string; fields: string | undefined }>();
   let learned: { kind: KnownKind; id: number; key: string; name: string }[] = [];
 
-  const rename = database.prepare(`delete from name where service = ? and kind = ? and id = ? and kind <> 'country'`);
+  const rename = database.prepare('delete from name where service = ? and kind = ? and id = ?');
   const addName = database.prepare('insert or ignore into name (service, kind, id, key, name) values (?, ?, ?, ?, ?)');
   const write = database.prepare(
     'insert or replace into written (service, resource, record, fields) values (?, ?, ?, ?)',
@@ -34,7 +34,7 @@ export function openKnownIds(home: string, service: string): KnownIds {
   const remove = database.prepare('delete from written where service = ? and resource = ? and record = ?');
   const selectFields = database.prepare('select fields from written where service = ? and resource = ? and record = ?');
 
-  /** False where nothing is new. A renamed record loses its old name; a country has as many spellings as were seen. */
+  /** False where nothing is new. A renamed record loses its old name. */
   function learn(kind: KnownKind, id: number, name: string): boolean {
     const ids = mapFor(byId, kind);
     const before = ids.get(id);
@@ -44,8 +44,7 @@ export function openKnownIds(home: string, service: string): KnownIds {
     const names = mapFor(byName, kind);
     const entry = names.get(key) ?? { name, ids: [] };
     names.set(key, entry);
-    if (kind === 'country' && entry.ids.includes(id)) return false;
-    if (before !== undefined && kind !== 'country') {
+    if (before !== undefined) {
       const old = names.get(normaliseKey(before));
       if (old && old !== entry) old.ids = old.ids.filter((other) => other !== id);
     }

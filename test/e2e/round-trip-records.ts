@@ -191,7 +191,6 @@ function lexiconOf(sandbox: Sandbox): Names {
   return {
     templates,
     forms,
-    countryCode: () => undefined,
     template: (id) => templates.find((one) => one.id === id),
     form: (id) => forms.find((one) => one.id === id),
     idOf: () => undefined,

@@ -4,7 +4,6 @@ import { exportRecord, recordHabits } from '../../src/export/column.js';
 import { exportColumns } from '../../src/export/columns.js';
 import { extraColumns } from '../../src/export/extra-columns.js';
 import type { Naming } from '../../src/export/names.js';
-import { findCountry } from '../../src/resources/countries.js';
 import { parseTemplate } from '../../src/resources/custom.js';
 import type { CustomTemplate, DateOrder, Lexicon } from '../../src/resources/spec.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
@@ -79,7 +78,6 @@ export function contextOf(
   forms: readonly CustomTemplate[] = [],
 ): ExportContext & { readonly lexicon: Lexicon & Habit } {
   const lexicon: Lexicon & Habit = {
-    countryCode: (spelling) => findCountry(spelling)?.id,
     template: (id) => templates.find((one) => one.id === id),
     form: (id) => forms.find((one) => one.id === id),
     idOf: (target, name) => (target === 'hardware-model' && name === 'PowerEdge R740' ? 71 : undefined),

@@ -53,7 +53,6 @@ export const USAGE: Readonly<Record<number, string>> = {
 };
 
 export const lexicon: Lexicon = {
-  countryCode: (spelling) => (spelling === 'Home' ? 276 : undefined),
   template: (id) => [FINANCE, OTHER].find((one) => one.id === id),
   form: (id) => (id === RACKS.id ? RACKS : undefined),
   idOf: (target, name) => {

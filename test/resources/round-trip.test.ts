@@ -364,11 +364,12 @@ describe('reading', () => {
     });
   });
 
-  it('asks the lexicon for countries first', () => {
-    expect(fieldsOf('supplier', { country: 'Home', business_country: 'Home ' })['country']).toEqual({
-      id: 276,
-      name: 'Germany',
-    });
+  it('reads countries by name or code; a spelling that is none has no canonical form', () => {
+    expect(fieldsOf('supplier', { country: 'Germany' })['country']).toEqual({ id: 276, name: 'Germany' });
+    expect(lossesOf('supplier', { country: 'Home', business_country: 'Home ' })).toEqual([
+      ['country', 'Home'],
+      ['business_country', 'Home '],
+    ]);
     expect(fieldsOf('supplier', { country: '036' })['country']).toEqual({ id: 36, name: 'Australia' });
     expect(fieldsOf('supplier', { country: { id: 36, name: 'Australia' } })['country']).toEqual({
       id: 36,

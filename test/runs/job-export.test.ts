@@ -139,7 +139,7 @@ order: -original_cost
   });
 
   it('may name whatever is a heading of its resource', () => {
-    const lexicon = { countryCode: none, template: none, form: none, idOf: none, nameOf: none };
+    const lexicon = { template: none, form: none, idOf: none, nameOf: none };
     for (const resource of EXPORTABLE) {
       const columns = exportColumns(resource, { lexicon, templates: [], forms: [] }).map(({ heading }) => heading);
       const filter = Object.fromEntries(columns.map((name) => [name, null]));

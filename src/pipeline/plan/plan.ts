@@ -386,7 +386,6 @@ export function fingerprints(spec: ResourceSpec, fields: readonly string[]) {
 
 /** A run that knows nothing yet. */
 const EMPTY_LEXICON: Lexicon = {
-  countryCode: () => undefined,
   template: () => undefined,
   form: () => undefined,
   idOf: () => undefined,

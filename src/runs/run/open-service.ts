@@ -9,7 +9,6 @@ import type { Catalogue } from '../../pipeline/map/targets.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import type { Directory } from '../../pipeline/resolve/directory.js';
-import { findCountry } from '../../resources/countries.js';
 import { parseTemplate } from '../../resources/custom.js';
 import type { ReadConventions } from '../../resources/read-conventions.js';
 import { recordId } from '../../resources/read-value.js';
@@ -279,7 +278,6 @@ export function createLexicon(
     get dateOrder() {
       return habits.dateOrder;
     },
-    countryCode: (spelling) => findCountry(spelling)?.id ?? known.ids('country', spelling)[0],
     template: (id) => templates.find((one) => one.id === id),
     form: (id) => forms.find((one) => one.id === id),
     idOf: (target, name) => learnedId(target, name, known),
