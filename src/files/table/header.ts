@@ -31,7 +31,7 @@ export function findHeading(rows: readonly SampleRow[], expect: readonly string[
   if (rows.length === 0) return undefined;
   const sample = rows
     .slice(0, HEADING_SAMPLE)
-    .map(({ row, cells }): ProfiledRow => ({ row, cells, profiles: cells.map(profileCell) }));
+    .map(({ row, cells }): ComparedRow => ({ row, cells, compared: cells.map(comparedCell) }));
   const filledCounts = sample.map((row) => (isNumbering(row.cells) ? 0 : filledCells(row)));
   const guessed = bestCandidate(sample, filledCounts);
   const expected = findExpected(sample, guessed.at, expect);
@@ -67,7 +67,7 @@ function columnsOf(filledCounts: readonly number[]): number {
 }
 
 /** The candidate of the highest score, the first of equals. `filledCounts`: filled cells of each row; 0 where they number the columns. */
-function bestCandidate(sample: readonly ProfiledRow[], filledCounts: readonly number[]) {
+function bestCandidate(sample: readonly ComparedRow[], filledCounts: readonly number[]) {
   const width = columnsOf(filledCounts);
   let best: { readonly at: number; readonly contrast: Contrast; readonly score: number } | undefined;
   for (let at = 0; at < Math.min(sample.length, CANDIDATES); at++) {
@@ -75,9 +75,7 @@ function bestCandidate(sample: readonly ProfiledRow[], filledCounts: readonly nu
     const last = at === sample.length - 1;
     if (at > 0 && (last || share <= 0.5 || share > 2)) continue;
     if (at > 0 && !looksLikeHeading(sample[at]!)) continue;
-    const below = sample.slice(at + 1, at + 1 + BELOW);
-    const patterns = Array.from({ length: Math.min(sample[at]!.cells.length, 300) }, (_, i) => columnPattern(below, i));
-    const contrast = contrastOf(sample[at]!.profiles, patterns);
+    const contrast = contrastOf(sample, at);
     // Without a title above, a later row is a data row like others unless it differs from those below it.
     const titled = filledCounts.slice(0, at).some((filled) => filled > 0 && filled * 2 <= width);
     if (at > 0 && !titled && contrast.unlike - 2 * contrast.alike < 1) continue;
@@ -108,8 +106,7 @@ function scoreOf(
     const above = filledCounts[i]! / columns;
     if (above >= WIDE && (i >= block || above >= coverage)) score -= above >= coverage ? 0.75 : 0.25;
   }
-  const titleOnly = at === 0 && coverage <= 0.5;
-  return at === 0 && !titleOnly ? score + 0.3 : score;
+  return at === 0 && coverage > 0.5 ? score + 0.22 : score;
 }
 
 /** Position of the first row of the block of rows, without a blank row between, that row `at` belongs to. */
@@ -119,25 +116,22 @@ function blockStart(sample: readonly SampleRow[], at: number): number {
   return start;
 }
 
-/** Rows below a candidate that it is held against: one of units or a second heading must not hide what the columns hold. */
-const BELOW = 60;
-
 /** At least half of the filled cells are text or years, and hardly two of them are equal. */
-function looksLikeHeading({ profiles }: ProfiledRow): boolean {
-  const filled = profiles.filter(({ kind }) => kind !== 'blank');
-  const texts = filled.filter(({ kind, text }) => (kind === 'text' || kind === 'year') && text.length <= 250);
+function looksLikeHeading({ compared }: ComparedRow): boolean {
+  const filled = compared.filter((cell) => cell !== undefined);
+  const texts = filled.filter(({ isValue, isYear, text }) => (!isValue || isYear) && text.length <= 250);
   const distinct = new Set(texts.map(({ text }) => text));
   return texts.length * 2 >= filled.length && texts.length - distinct.size <= texts.length / 4;
 }
 
-function looksLikeData(heading: ProfiledRow, { alike, unlike }: Contrast, below: number): boolean {
+function looksLikeData(heading: ComparedRow, { alike, unlike }: Contrast, below: number): boolean {
   return !looksLikeHeading(heading) || (below > 0 && alike > 1 && alike > unlike * 2);
 }
 
-function findExpected(sample: readonly ProfiledRow[], guessed: number, expect: readonly string[]) {
+function findExpected(sample: readonly ComparedRow[], guessed: number, expect: readonly string[]) {
   const wanted = new Set(expect.map(foldedText).filter((text) => text !== ''));
   const found = sample.map(
-    ({ profiles }) => new Set(profiles.map(({ text }) => text).filter((text) => wanted.has(text))).size,
+    ({ compared }) => new Set(compared.map((cell) => cell?.text ?? '').filter((text) => wanted.has(text))).size,
   );
   const most = Math.max(...found);
   if (most <= found[guessed]! || most * 2 < wanted.size || (most < 2 && wanted.size > 1)) return undefined;
@@ -248,7 +242,7 @@ function mergeHeadingRows(
   const top = Math.min(...over.map((range) => range.top));
   const bottom = Math.max(...over.map((range) => range.bottom));
   const block = rows.filter(({ row }) => row >= top && row <= bottom);
-  const isText = block.every(({ cells }) => cells.every((cell) => typeof cell === 'string' || kindOf(cell) === 'year'));
+  const isText = block.every(({ cells }) => cells.every((cell) => typeof cell === 'string' || isYear(cell)));
   if (bottom - top >= MOST_ROWS || (stated && bottom !== found.row)) return single;
   if (block.length < 2 || block.at(-1)!.row !== bottom || !isText) return single;
 
@@ -296,12 +290,6 @@ export interface SampleRow {
   readonly cells: readonly Cell[];
 }
 
-/**
- * What a cell looks like, without regard to its field: `year` is a whole number from 1900 to 2100, `value` another
- * number, a date, a truth value or an error.
- */
-type ValueKind = 'blank' | 'text' | 'year' | 'value';
-
 const NUMBER_OR_DATE = /^\s*\(?[-+]?\s*\p{Sc}?\s*[-+]?\d[\d\s.,:/%T'’-]*(?:[AP]M|[eE][+-]?\d+|Z)?\s*\p{Sc}?\)?\s*$/iu;
 /** Dates whose month is a word: `12-Jan-24`, `December 1, 2016`. */
 const MONTH_NAME_DATE =
@@ -312,113 +300,82 @@ const YEAR = /^\s*(?:19\d\d|20\d\d|2100)\s*$/;
 /** Longer text is text. */
 const LONGEST_VALUE = 80;
 
-function kindOf(cell: Cell): ValueKind {
-  if (isBlank(cell)) return 'blank';
-  if (YEAR.test(displayText(cell))) return 'year';
-  if (typeof cell === 'object') return 'value';
-  if (cell.length > LONGEST_VALUE) return 'text';
-  return NUMBER_OR_DATE.test(cell) || MONTH_NAME_DATE.test(cell) || TRUTH.test(cell) ? 'value' : 'text';
+function isValueText(text: string): boolean {
+  if (text.length > LONGEST_VALUE) return false;
+  return NUMBER_OR_DATE.test(text) || MONTH_NAME_DATE.test(text) || TRUTH.test(text);
 }
+
+/** A whole number from 1900 to 2100. */
+const isYear = (cell: Cell) => YEAR.test(displayText(cell));
 
 /** Text without regard to case, repeated blanks and Unicode form. */
 const foldedText = (text: string) => text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
 
-/** A cell as it is held against others. */
-interface CellProfile {
-  readonly kind: ValueKind;
+/** A cell as it is held against others, without regard to its field. */
+interface ComparedCell {
   /** Folded. */
   readonly text: string;
+  /** A number, a date, a truth value or an error. */
+  readonly isValue: boolean;
+  readonly isYear: boolean;
   /** Of text with digits, how it is built: `SN-0042` → `a-9`. */
   readonly shape: string | undefined;
 }
 
-interface ProfiledRow extends SampleRow {
-  readonly profiles: readonly CellProfile[];
+/** A row of the sample; a blank cell is undefined. */
+interface ComparedRow extends SampleRow {
+  readonly compared: readonly (ComparedCell | undefined)[];
 }
 
-const BLANK: CellProfile = { kind: 'blank', text: '', shape: undefined };
-
-function profileCell(cell: Cell): CellProfile {
-  const kind = kindOf(cell);
-  if (kind === 'blank') return BLANK;
+function comparedCell(cell: Cell): ComparedCell | undefined {
+  if (isBlank(cell)) return undefined;
   const text = foldedText(displayText(cell));
-  const isBuilt = kind === 'text' && /\d/.test(text);
-  return { kind, text, shape: isBuilt ? text.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9') : undefined };
-}
-
-const filledCells = ({ profiles }: ProfiledRow) => profiles.filter(({ kind }) => kind !== 'blank').length;
-
-/** What the cells of one column have in common, so that another cell can be held against them. */
-interface ColumnPattern {
-  readonly filled: number;
-  /** Nearly all cells are numbers, dates or truth values. */
-  readonly typed: boolean;
-  /** All of those are years. */
-  readonly years: boolean;
-  /** Texts with digits that are all built alike, such as `SN-0042`: letters as `a`, digits as `9`. */
-  readonly shape: string | undefined;
-  /** Texts that return again and again, such as a status; undefined where they do not. */
-  readonly repeated: ReadonlySet<string> | undefined;
-}
-
-/** One row of units or instructions among them must not hide what the others are. */
-function nearlyAll(count: number, filled: number): boolean {
-  return filled > 0 && (count >= filled * 0.9 || (count >= 3 && filled - count === 1));
-}
-
-function columnPattern(rows: readonly ProfiledRow[], index: number): ColumnPattern {
-  let [filled, typed, years, texts] = [0, 0, 0, 0];
-  const distinct = new Set<string>();
-  const shapes = new Map<string, number>();
-  for (const { profiles } of rows) {
-    const { kind, text, shape } = profiles[index] ?? BLANK;
-    if (kind === 'blank') continue;
-    filled++;
-    if (kind === 'year') years++;
-    if (kind !== 'text') {
-      typed++;
-      continue;
-    }
-    texts++;
-    distinct.add(text);
-    if (shape !== undefined) shapes.set(shape, (shapes.get(shape) ?? 0) + 1);
-  }
-  const [common, built] = [...shapes].reduce((best, one) => (one[1] > best[1] ? one : best), ['', 0]);
   return {
-    filled,
-    typed: nearlyAll(typed, filled),
-    years: filled > 0 && years === filled,
-    shape: built >= 2 && nearlyAll(built, filled) ? common : undefined,
-    repeated: texts >= 4 && distinct.size * 2 <= texts ? distinct : undefined,
+    text,
+    isValue: typeof cell === 'object' || isValueText(cell),
+    isYear: isYear(cell),
+    shape: /\d/.test(text) ? text.replace(/\p{L}+/gu, 'a').replace(/\d+/g, '9') : undefined,
   };
 }
 
+const filledCells = ({ compared }: ComparedRow) => compared.filter((cell) => cell !== undefined).length;
+
 /** How a row goes with the columns below it. */
 interface Contrast {
-  /** Cells that cannot be data of their column, e.g. text above numbers. */
+  /** Cells that cannot be data of their column, as text above numbers; half of one where their column is one of codes or of a few texts. */
   readonly unlike: number;
   /** Cells that look like the data of their column. */
   readonly alike: number;
 }
 
-function contrastOf(cells: readonly CellProfile[], patterns: readonly ColumnPattern[]): Contrast {
-  let unlike = 0;
-  let alike = 0;
-  for (const [index, pattern] of patterns.entries()) {
-    const { kind, text, shape } = cells[index] ?? BLANK;
-    if (kind === 'blank' || pattern.filled === 0) continue;
-    if (pattern.typed) {
-      if (kind === 'text' || (kind === 'year' && !pattern.years)) unlike++;
+/** Rows below a candidate that it is held against: one of units or a second heading must not hide what the columns hold. */
+const BELOW = 60;
+
+function contrastOf(sample: readonly ComparedRow[], at: number): Contrast {
+  const below = sample.slice(at + 1, at + 1 + BELOW);
+  let [unlike, alike] = [0, 0];
+  for (const [i, cell] of sample[at]!.compared.entries()) {
+    if (!cell) continue;
+    const column = below.flatMap(({ compared }) => compared[i] ?? []);
+    if (isTyped(column)) {
+      const isYearAlone = cell.isYear && !column.every((one) => one.isYear);
+      if (!cell.isValue || isYearAlone) unlike++;
       else alike++;
       continue;
     }
-    if (pattern.shape !== undefined) {
-      if (shape === pattern.shape) alike++;
-      else if (!/\d/.test(text)) unlike++;
-    } else if (pattern.repeated) {
-      if (pattern.repeated.has(text)) alike++;
-      else unlike += 0.5;
-    }
+    const texts = column.map(({ text }) => text);
+    const shape = column.every((one) => one.shape === column[0]?.shape) ? column[0]?.shape : undefined;
+    const isBuiltAlike = column.length > 1 && shape !== undefined;
+    const isRecurring = texts.length >= 4 && new Set(texts).size * 2 <= texts.length;
+    const equals = texts.filter((text) => text === cell.text).length;
+    if (equals > 1 || (isBuiltAlike && shape === cell.shape)) alike++;
+    else if (equals === 0 && (isBuiltAlike || isRecurring)) unlike += 0.5;
   }
   return { unlike, alike };
+}
+
+/** Nearly all are values: a row of units or instructions among them must not hide what the others are. */
+function isTyped(column: readonly ComparedCell[]): boolean {
+  const values = column.filter(({ isValue }) => isValue).length;
+  return values > 0 && (values >= column.length * 0.9 || (values >= 3 && values === column.length - 1));
 }
