@@ -8,8 +8,8 @@ import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** Stay packages: they find files of their own beside them (programs, WebAssembly, pages), start threads, or are optional. */
-const APART = ['@electric-sql/pglite', 'msgpackr-extract', 'pg-native', 'pino-pretty'];
+/** Stay packages: they find files of their own beside them, start threads, or are optional. */
+const APART = ['msgpackr-extract', 'pg-native', 'pino-pretty'];
 
 /**
  * Files of the bundle, each with the modules it begins at: these and all that they import, where no earlier one holds it.

@@ -1,10 +1,9 @@
-import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
 import type { Channel } from '../runs/run/open-service.js';
 import type { Settings } from '../runs/settings.js';
 import type { JobFiles } from '../worker/job-files.js';
 import type { Stops } from '../worker/jobs/stops.js';
-import type { Store } from '../worker/store/port.js';
+import type { Queue, Store } from '../worker/store/port.js';
 import type { Uploads } from './files/uploads.js';
 import type { Caller } from './operation.js';
 import type { RunEntries } from './runs/entries.js';

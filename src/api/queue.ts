@@ -1,6 +1,6 @@
-import type { Job } from 'bullmq';
 import { followUpOf } from '../worker/jobs/home.js';
 import { againJobId } from '../worker/jobs/job.js';
+import type { Job } from '../worker/store/port.js';
 import type { ApiParts } from './app.js';
 import { type Operation, operation } from './operation.js';
 import { jobProgress, queuedRun } from './runs/queued.js';

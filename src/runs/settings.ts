@@ -502,6 +502,9 @@ const OWN_FILES = [
   'home.db',
   'home.db-wal',
   'home.db-shm',
+  'queue.db',
+  'queue.db-wal',
+  'queue.db-shm',
 ];
 
 /** Puts what the files hold in the place of their names, and returns their paths. */

@@ -1,11 +1,10 @@
-import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { errorText } from '../model/error.js';
 import { type Clock, systemClock } from '../runs/run/context.js';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
 import { LATE_MS, slotJobId } from './jobs/job.js';
 import { withTimeout } from './rights.js';
-import type { Lease, Store } from './store/port.js';
+import type { Lease, Queue, Store } from './store/port.js';
 import { parseAs } from './store/shared.js';
 
 /** A job with a `schedule`, contract section 4. */

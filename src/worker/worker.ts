@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { openAudit } from '../api/access/audit.js';
 import { registerConsole } from '../api/access/links.js';
@@ -34,7 +33,7 @@ import { openSigner } from './parts/protocol.js';
 import { keepLease, repeatEvery, settledAfterMs, waitForRight, whenAborted, withTimeout } from './rights.js';
 import { openSchedules } from './schedules.js';
 import { openStore } from './store/open.js';
-import type { Store } from './store/port.js';
+import type { Store, Worker } from './store/port.js';
 
 export interface WorkerOptions {
   readonly settings: Settings;
@@ -143,31 +142,35 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     });
     closing.add('notifier', () => notifier.close(3_000));
 
-    const parts = await openParts({
-      store: opened,
-      service: apiUrl,
-      settings,
-      leaseMs,
-      signer,
-      refused: metrics.refused,
-      log,
-      signal,
-      channel,
-      observe: metrics.requestDone,
-    });
-    closing.add('parts', parts.close);
+    // An embedded queue has this worker alone: there is nobody to send its requests for it.
+    const parts =
+      opened.kind === 'embedded'
+        ? undefined
+        : await openParts({
+            store: opened,
+            service: apiUrl,
+            settings,
+            leaseMs,
+            signer,
+            refused: metrics.refused,
+            log,
+            signal,
+            channel,
+            observe: metrics.requestDone,
+          });
+    if (parts) closing.add('parts', parts.close);
 
     const queue = opened.queue(RUNS_QUEUE, {
       defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
     });
-    const queues = [queue, parts.queue];
+    const queues = [queue, ...(parts ? [parts.queue] : [])];
     metrics.setSource(() => ({ pace: channel.gauges, queues }));
     const context: RunDeps['context'] = ({ run, insteadOf, log: runLog }) => ({
       settings,
       worker: {
         channel,
         observe: metrics.requestDone,
-        carrier: parts.carrier,
+        carrier: parts?.carrier,
         shared: opened,
         exclusive: (name, stop) =>
           waitForRight({

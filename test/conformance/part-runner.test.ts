@@ -52,7 +52,7 @@ describe.each(runners)('parts $name', ({ members: count, start }) => {
     desk = await openDesk(options);
     for (let i = 0; i < count; i++) {
       members.push(
-        await openMember({ settings: { ...desk.settings(), home: server?.home ?? desk.home }, url: server?.url }),
+        await openMember({ settings: { ...desk.settings(), home: server?.home ?? desk.home }, url: server?.url ?? '' }),
       );
     }
     const [first] = members;

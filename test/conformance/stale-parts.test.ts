@@ -69,7 +69,7 @@ describe.each(runners)('updates that wait, sent $name', ({ members: count, start
     server = await start?.();
     for (let i = 0; i < count; i++) {
       const home = server?.home ?? desk.home;
-      members.push(await openMember({ settings: { ...desk.settings(), home }, url: server?.url }));
+      members.push(await openMember({ settings: { ...desk.settings(), home }, url: server?.url ?? '' }));
     }
     const [first] = members;
     if (first) await until(async () => (await first.store.workers(first.parts.queue.name)) === count);

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cliPath } from '../support/build.js';
 import { QUICK } from '../support/process.js';
-import { emptyQueue } from '../support/servers.js';
 
 /**
  * Every command of the README and the tutorials, typed into a shell as it stands there, in a folder that holds what a
@@ -68,10 +67,6 @@ async function openPlace(text: string) {
 
   for (const folder of ['jobs', 'fixtures']) await cp(folder, join(cwd, folder), { recursive: true });
   await mkdir(bin);
-  if (text.includes('npx rowferry worker\n')) {
-    await mkdir(join(cwd, '.rowferry'), { mode: 0o700 });
-    await cp(await emptyQueue(), join(cwd, '.rowferry', 'queue'), { recursive: true });
-  }
   const command = `exec "${process.execPath}" ${QUICK.join(' ')} "${await cliPath()}"`;
   await script(join(bin, 'npx'), `shift; ${command} "$@"`);
   await script(join(bin, 'npm'), `[ "$*" = "run demo" ] && ${command} demo`);

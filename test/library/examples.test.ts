@@ -9,7 +9,6 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { cliPath } from '../support/build.js';
 import { libraryExamples } from '../support/examples.js';
 import { type Started, start } from '../support/process.js';
-import { emptyQueue } from '../support/servers.js';
 
 /** The examples of docs/integrate.md, run one after the other in one folder; test/package.test.ts checks their types. */
 
@@ -35,8 +34,6 @@ beforeAll(async () => {
     join(dir, '.env'),
     `ROWFERRY_API_URL=${sandbox.url}\nROWFERRY_API_TOKEN=test-token\nROWFERRY_HTTP=off\nROWFERRY_LEASE=2\n`,
   );
-  await mkdir(join(dir, '.rowferry'), { mode: 0o700 });
-  await cp(await emptyQueue(), join(dir, '.rowferry', 'queue'), { recursive: true });
 });
 afterAll(async () => {
   worker?.child.kill('SIGTERM');

@@ -1,6 +1,13 @@
-import { DelayedError, type Job, type Queue, UnrecoverableError, WaitingError } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import { Unavailable } from '../../src/worker/store/faults.js';
-import type { Primitives, Processor, Store } from '../../src/worker/store/port.js';
+import {
+  DelayedError,
+  type Primitives,
+  type Processor,
+  type Store,
+  UnrecoverableError,
+  WaitingError,
+} from '../../src/worker/store/port.js';
 import { isLeased, openPresence, readText, takeLease, updateText } from '../../src/worker/store/shared.js';
 import type { Timeline } from './timeline.js';
 

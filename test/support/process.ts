@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { cliPath } from './build.js';
 
 /**
- * For Node.js processes of tests, most of which live for seconds: WebAssembly (the embedded PostgreSQL, the reader of HTTP
- * answers) is compiled once and quickly, and on Node.js 20, whose only optimising compiler is a slow one, what is called often is
+ * For Node.js processes of tests, most of which live for seconds: WebAssembly (the reader of HTTP answers)
+ * is compiled once and quickly, and on Node.js 20, whose only optimising compiler is a slow one, what is called often is
  * optimised later than usual. Both take such a process much of its processor time.
  */
 export const QUICK = ['--liftoff-only', ...(/^v20\./.test(process.version) ? ['--interrupt-budget=1000000'] : [])];

@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { constants, existsSync } from 'node:fs';
-import { chown, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { describe, it } from 'vitest';
-import { openStore } from '../../src/worker/store/open.js';
 import { postgresServer, redisServer } from './binaries.js';
 import { freePort, type ServerProcess, startServer } from './server-process.js';
 
 const run = promisify(execFile);
-/** Data folders as a first start makes them, to be copied. */
+/** Data folders of PostgreSQL as a first start makes them, to be copied. */
 const KEPT = path.join(import.meta.dirname, '../../node_modules/.cache/rowferry-stores');
 
 /** A real server of one suite alone, on its own port, in a folder of its own. */
@@ -267,8 +266,6 @@ export async function availableStores(): Promise<AvailableStore[]> {
 
 async function startStore(open: (() => Promise<PrivateServer>) | undefined): Promise<StoreServer> {
   const [home, server] = [await mkdtemp(path.join(tmpdir(), 'rowferry-home-')), await open?.()];
-  if (!open)
-    await cp(await emptyQueue(), path.join(home, 'queue'), { recursive: true, mode: constants.COPYFILE_FICLONE });
   return {
     url: server?.url,
     home,
@@ -278,35 +275,6 @@ async function startStore(open: (() => Promise<PrivateServer>) | undefined): Pro
     },
     ...(server && { server }),
   };
-}
-
-/**
- * A queue folder as a first start makes it, to be copied: making it takes a processor some 5 s, and most tests are not about
- * that. It is kept beside what is compiled for the tests.
- */
-export async function emptyQueue(): Promise<string> {
-  const versions = await Promise.all(['@electric-sql/pglite', 'bullmq'].map(versionOf));
-  const folder = path.join(KEPT, `empty-queue-${versions.join('-')}-${process.getuid?.() ?? ''}`);
-  if (existsSync(folder)) return folder;
-  await keep(async (fresh) => {
-    // As a worker does, which makes nothing that others may read.
-    const umask = process.umask(0o077);
-    try {
-      const home = `${fresh}-home`;
-      const { signal } = new AbortController();
-      const store = await openStore({ home, strict: false, patienceMs: 0, notice: () => undefined, signal });
-      await store.close();
-      await rename(path.join(home, 'queue'), fresh);
-    } finally {
-      process.umask(umask);
-    }
-  }, folder);
-  return folder;
-}
-
-async function versionOf(name: string): Promise<string> {
-  const text = await readFile(path.join(import.meta.dirname, '../../node_modules', name, 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Makes a folder for all who copy it. */

@@ -7,11 +7,11 @@ import { openParts, type Parts } from '../../src/worker/parts/parts.js';
 import { openSigner } from '../../src/worker/parts/protocol.js';
 import { waitForLease } from '../../src/worker/rights.js';
 import { openStore } from '../../src/worker/store/open.js';
-import type { Store } from '../../src/worker/store/port.js';
+import type { SharedStore } from '../../src/worker/store/port.js';
 
 /** A worker's share in the parts of others, and its means to have its own sent. In this process, on a real store. */
 export interface Member {
-  readonly store: Store;
+  readonly store: SharedStore;
   readonly parts: Parts;
   readonly worker: WorkerContext;
   /** Writing requests it sent, for whichever run. */
@@ -24,7 +24,8 @@ export interface Member {
 
 export interface MemberOptions {
   readonly settings: Settings;
-  readonly url: string | undefined;
+  /** Of a store that several share: one alone carries no parts. */
+  readonly url: string;
   readonly leaseMs?: number;
 }
 
@@ -33,13 +34,14 @@ export async function openMember({ settings, url, leaseMs = 3_000 }: MemberOptio
   const { signal } = stopping;
   const log = pino({ level: 'silent', name: randomBytes(2).toString('hex') });
   const store = await openStore({
-    ...(url === undefined ? {} : { url }),
+    url,
     home: settings.home,
     strict: false,
     patienceMs: 20_000,
     notice: () => undefined,
     signal,
   });
+  if (store.kind === 'embedded') throw new Error('an embedded queue has one worker');
   const service = settings.apiUrl ?? '';
   const channel = runChannel(settings, store.pace(service), signal);
   let [sent, read] = [0, 0];

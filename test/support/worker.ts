@@ -76,7 +76,7 @@ export function assetSheet(rows: number, from = 0): string {
 }
 
 export const TOKEN = 'test-token-of-the-crew';
-/** PGlite alone needs seconds for its first start, more where the machine is busy. */
+/** Where the machine is busy. */
 const UP_WITHIN_MS = 60_000;
 
 export async function openCrew({ server, sharedHome = false, ...options }: CrewOptions): Promise<Crew> {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Job } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { isUnverifiable, noOutcomes } from '../../model/outcome.js';
 import type { Summary } from '../../report/summary.js';
@@ -13,6 +12,7 @@ import { isResumable, isRunId, type RunEntry, readRun, readRunSummary, runIds } 
 import type { StoredRequest } from '../../runs/run/run.js';
 import { followUpOf, ticketOf } from '../../worker/jobs/home.js';
 import { againJobId } from '../../worker/jobs/job.js';
+import type { Job } from '../../worker/store/port.js';
 import type { ApiParts } from '../app.js';
 import { type Caller, type DeepReadonly, etagOf, Fault, hasRole } from '../operation.js';
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Queue } from 'bullmq';
 import { RunError } from '../../model/error.js';
 import { newRunId, runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
@@ -10,7 +9,7 @@ import { reached } from '../../trace/milestones.js';
 import { type JobKind, RUNS_QUEUE } from '../../worker/jobs/data.js';
 import { beginTicket, enqueueForHome, homeId, isBegunHere, registeredRoots } from '../../worker/jobs/home.js';
 import { runJobId, stateOf } from '../../worker/jobs/job.js';
-import type { Store } from '../../worker/store/port.js';
+import type { Queue, Store } from '../../worker/store/port.js';
 import { jobOfRun, jobProgress, queueView, type RunView } from './queued.js';
 
 /** A queue of runs, as it is now. */

@@ -1,10 +1,10 @@
-import type { Job, JobType, Queue } from 'bullmq';
 import type { Correction } from '../../model/correction.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import { fileName, rowsForPerson, type Summary } from '../../report/summary.js';
 import { isRunId, type RunEntry } from '../../runs/run/list.js';
 import { JOB_KINDS } from '../../worker/jobs/data.js';
 import { againJobId, isSlotJob, type JobState, runJobId, stateOf } from '../../worker/jobs/job.js';
+import type { Job, Queue } from '../../worker/store/port.js';
 import type { Run, RunDetail, RunProgress, RunState } from '../schema.js';
 
 /** A run as its job on the queue tells of it. What came with the job is anybody's to choose: nothing but names of it is shown. */
@@ -108,7 +108,7 @@ const MOST_JOBS = 100;
  * latest that came to their end.
  */
 export async function runsOnQueue(queue: Queue, isShared: boolean, most = MOST_JOBS): Promise<FoundRun[]> {
-  const read = async (status: RunState, states: JobType[]) =>
+  const read = async (status: RunState, states: Parameters<Queue['getJobs']>[0]) =>
     (await queue.getJobs(states, 0, most - 1, false)).flatMap((job) =>
       job ? [{ run: queuedRun(job, status), job }] : [],
     );

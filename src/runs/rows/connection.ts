@@ -38,7 +38,7 @@ export async function connect(run: Run): Promise<Connection> {
       onNames: (names) => run.store.addNames(names),
     },
   );
-  const carrier = await run.worker?.carrier(run.folder.run, {
+  const carrier = await run.worker?.carrier?.(run.folder.run, {
     log: run.log,
     signal: run.signal,
     company,

@@ -34,8 +34,11 @@ export interface WorkerContext extends Pick<ServiceOptions, 'channel' | 'observe
     read(name: string): Promise<string | undefined>;
     update(name: string, edit: (text: string | undefined) => string | undefined): Promise<string | undefined>;
   };
-  /** Opens the way by which a run's writing requests reach other workers. `run` names the run over all machines. */
-  carrier(run: string, context: CarrierContext): Promise<Carrier>;
+  /**
+   * Opens the way by which a run's writing requests reach other workers; absent where there are none. `run` names the run over all
+   * machines.
+   */
+  readonly carrier?: ((run: string, context: CarrierContext) => Promise<Carrier>) | undefined;
 }
 export interface CarrierContext extends Pick<RunContext, 'log' | 'signal'> {
   readonly company: number;

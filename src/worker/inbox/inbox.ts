@@ -1,7 +1,6 @@
 import type { Stats } from 'node:fs';
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
 import { diskErrorText } from '../../model/error.js';
 import { makeSharedFolder, newRunId } from '../../runs/run/layout.js';
@@ -9,6 +8,7 @@ import { reached } from '../../trace/milestones.js';
 import { type JobFiles, takesFiles } from '../job-files.js';
 import { claimJobId } from '../jobs/job.js';
 import { repeatEvery } from '../rights.js';
+import type { Queue } from '../store/port.js';
 import { type Claim, claimedName, claimOf, displayName, listClaims, safeSegment } from './claim.js';
 import { errorCode, lstatIfExists, makeFolders } from './disk.js';
 import type { DropFolder } from './drop-folder.js';

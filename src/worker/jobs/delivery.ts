@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Logger } from 'pino';
 import { RunError, RunInterrupted } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
@@ -14,7 +13,7 @@ import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
-import type { Processor, Store } from '../store/port.js';
+import { DelayedError, type Job, type Processor, type Store, UnrecoverableError, WaitingError } from '../store/port.js';
 import { ClaimArchive, type RepeatedSummary } from './archive.js';
 import { checkJobData, type ValidData } from './data.js';
 import {

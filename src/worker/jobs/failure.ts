@@ -1,10 +1,10 @@
-import { UnrecoverableError } from 'bullmq';
 import { isDiskFull, RunError, systemCodes } from '../../model/error.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import { redactor } from '../../model/secret-forms.js';
 import { foldText } from '../../model/value.js';
 import { LockedError } from '../../runs/run/lock.js';
 import type { Summary } from '../../runs/run/present.js';
+import { UnrecoverableError } from '../store/port.js';
 import type { JobKind } from './data.js';
 import type { JobState } from './job.js';
 

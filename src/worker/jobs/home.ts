@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { RunError } from '../../model/error.js';
 import { runFolder } from '../../runs/run/layout.js';
@@ -9,7 +8,7 @@ import { isLocked } from '../../runs/run/lock.js';
 import type { RetireValues } from '../../runs/undo.js';
 import { homeExists, withHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
-import type { Store } from '../store/port.js';
+import type { Job, Queue, Store } from '../store/port.js';
 import { parseAs } from '../store/shared.js';
 import { againJobId, freshState } from './job.js';
 

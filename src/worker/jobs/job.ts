@@ -1,11 +1,11 @@
 import path from 'node:path';
-import type { Job } from 'bullmq';
 import { z } from 'zod';
 import { noOutcomes, OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import { type Progress, pause } from '../../runs/run/context.js';
 import { isRunId } from '../../runs/run/list.js';
 import { checkTimeZone, type Schedule, slotOf } from '../../runs/schedule/slots.js';
 import { type Claim, claimFolder, claimOf } from '../inbox/claim.js';
+import type { Job } from '../store/port.js';
 import type { RunData } from './data.js';
 
 /**

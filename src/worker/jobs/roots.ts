@@ -146,7 +146,7 @@ function quoted(file: string): string {
 export type TargetFolders = Pick<Settings, 'roots' | 'home' | 'inbox' | 'jobsDir' | 'ownFiles'>;
 
 /** Folders of the data folder that hold what rowferry itself relies on; `ownFiles` are the files. */
-const OWN_FOLDERS = ['runs', 'uploads', 'queue', 'service'];
+const OWN_FOLDERS = ['runs', 'uploads', 'service'];
 
 /**
  * Absolute path of the file that an export is to write, its folders not made yet. Links are followed as they are for files that

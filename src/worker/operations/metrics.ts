@@ -1,9 +1,9 @@
-import type { Queue } from 'bullmq';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { OUTCOMES, type OutcomeCounts } from '../../model/outcome.js';
 import type { WorkerContext } from '../../runs/run/context.js';
 import type { EndedRun, Trigger } from '../jobs/job.js';
 import { withTimeout } from '../rights.js';
+import type { Queue } from '../store/port.js';
 import type { Channel } from './notifier.js';
 
 type RequestDone = Parameters<NonNullable<WorkerContext['observe']>>[0];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Job, Queue } from 'bullmq';
 import type { Carried, CarriedAnswer, Carrier, CarrierContext, WriteAnswer } from '../../runs/run/context.js';
 import { pause } from '../../runs/run/context.js';
+import type { Job, Queue } from '../store/port.js';
 import type { Messenger, PartListener } from './protocol.js';
 import { answersOf, type Message, type PartData, type PartResult, pack } from './protocol.js';
 

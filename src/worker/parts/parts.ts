@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { type Job, UnrecoverableError } from 'bullmq';
 import { isFreshAt, type PartContext, sendPart } from '../../runs/rows/dispatch.js';
 import type {
   Carried,
@@ -11,7 +10,7 @@ import type {
   WriteAnswer,
 } from '../../runs/run/context.js';
 import { repeatEvery } from '../rights.js';
-import type { Store } from '../store/port.js';
+import { type Job, type SharedStore, UnrecoverableError } from '../store/port.js';
 import { openCarrier } from './carrier.js';
 import {
   type Message,
@@ -28,7 +27,7 @@ import {
 } from './protocol.js';
 
 interface PartsOptions extends Omit<ExecutorOptions, 'messenger' | 'log'>, MessengerOptions {
-  readonly store: Store;
+  readonly store: SharedStore;
   readonly service: string;
 }
 

@@ -1,7 +1,6 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Job, QueueEvents } from 'bullmq';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { Decimal } from '../../model/decimal.js';
@@ -9,6 +8,7 @@ import { IMPORTABLE } from '../../model/resource-names.js';
 import { PART_SIZE } from '../../runs/rows/dispatch.js';
 import type { Carried, CarriedAnswer } from '../../runs/run/context.js';
 import type { Settings } from '../../runs/settings.js';
+import type { Job, QueueEvents } from '../store/port.js';
 
 /** Parts travel small: a store keeps them in memory. More characters are not taken, nor sent. */
 const MOST_PACKED = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { RunError } from '../../model/error.js';
+import { errorText, isDiskFull, RunError } from '../../model/error.js';
 import type { StoreOptions } from './port.js';
 
 /** What an error of a store's driver means. Redis tells by the first word of the message, PostgreSQL and Node by `code`. */
@@ -45,6 +45,16 @@ export class Unavailable extends Error {
   readonly code = 'ECONNREFUSED';
 }
 
+/** No room for more, which passes by itself. */
+class Full extends Unavailable {}
+
+/** A fault of the file of an embedded queue: whatever it is, the file may be right again in a moment. */
+export function storeFault(error: unknown): unknown {
+  if (!(error instanceof RunError)) return error;
+  const Fault = isDiskFull(error) ? Full : Unavailable;
+  return new Fault(errorText(error.cause ?? error), { cause: error });
+}
+
 /** The store cannot be used now, and may be in a moment: what was asked of it is worth asking again. */
 class StoreUnavailable extends RunError {
   constructor(message: string, cause: unknown) {
@@ -62,7 +72,7 @@ export function isStoreUnavailable(error: unknown): boolean {
 }
 
 export function classifyError(error: unknown): StoreFault {
-  if (error instanceof Unavailable) return { kind: 'away', reason: error.message };
+  if (error instanceof Unavailable) return { kind: error instanceof Full ? 'full' : 'away', reason: error.message };
   const [code, message] = errorParts(error);
   for (const [sign, kind, reason] of FAULT_PATTERNS) {
     const found = sign.exec(`${code} ${message}`);

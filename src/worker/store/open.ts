@@ -1,11 +1,11 @@
 import { parseAddress } from '../../runs/settings-address.js';
-import type { Store, StoreOptions } from './port.js';
+import type { EmbeddedStore, SharedStore, StoreOptions } from './port.js';
 
 /**
  * Opens the queue: on Redis or PostgreSQL where an address is given, else embedded in the home folder. Waits, for
  * `patienceMs`, while the server is away or another process has the embedded queue open.
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions): Promise<SharedStore | EmbeddedStore> {
   // Each store brings drivers along that the others have no use for.
   if (options.url === undefined) {
     const { openEmbedded } = await import('./embedded.js');

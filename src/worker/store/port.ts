@@ -1,4 +1,5 @@
-import type { Job, Queue, QueueEvents, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+import type * as bull from 'bullmq';
+import type { JobsOptions, JobType } from 'bullmq';
 import type { SharedPace } from '../../model/pace.js';
 
 /** Where the queue lives. Nothing outside this folder knows which of the three it is. */
@@ -7,9 +8,8 @@ export interface Store {
   /** The address for people: never a password. */
   readonly address: string;
   /** A queue of this store; its connection is closed by `close` of the store or of the queue, whichever comes first. */
-  queue(name: string, options?: Pick<QueueOptions, 'defaultJobOptions' | 'streams'>): Queue;
-  worker(name: string, processor: Processor, options: StoreWorkerOptions): Worker;
-  events(name: string): QueueEvents;
+  queue(name: string, options?: QueueOptions): Queue;
+  worker(name: string, processor: Processor, options: WorkerOptions): Worker;
   /**
    * Takes a lease that ends by itself unless it is renewed; it renews itself at a third of its time. Undefined where
    * somebody else holds it, or may believe so: a store that has lost its memory hands out none for as long as a lease lasts.
@@ -32,21 +32,73 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** A store for several processes: each hears what the others do. */
+export interface SharedStore extends Store {
+  readonly kind: 'redis' | 'postgres';
+  events(name: string): QueueEvents;
+}
+
+/** A store that one process has open. */
+export interface EmbeddedStore extends Store {
+  readonly kind: 'embedded';
+}
+
 export type TextEdit = (text: string | undefined) => string | undefined;
 
+/**
+ * What is used of BullMQ's classes of the same names; the embedded queue has its own, which do the same. A job shows what the queue
+ * knew of it when it was asked for.
+ *
+ *   added → waiting, or delayed until it is due → active → completed
+ *                                                        → failed; with attempts left waiting again, or delayed
+ *                                                        → put back by its processor: first of those that wait, or delayed
+ */
+export type Job = Pick<
+  bull.Job,
+  | ('id' | 'name' | 'data' | 'opts' | 'timestamp' | 'progress' | 'attemptsMade' | 'stalledCounter')
+  | ('finishedOn' | 'returnvalue' | 'failedReason')
+  | ('updateProgress' | 'moveToDelayed' | 'moveToWait' | 'promote' | 'remove' | 'extendLock')
+>;
+
+export interface Queue extends Pick<bull.Queue, 'name' | 'getJobState' | 'getJobCounts' | 'remove' | 'close'> {
+  /** A job of an id that the queue knows, in whatever state, is not added. */
+  add(name: string, data: unknown, options?: JobsOptions): Promise<Job>;
+  getJob(id: string): Promise<Job | undefined>;
+  /** Of each state those from `start` to `end`, the latest first unless `asc`. */
+  getJobs(states?: JobType[], start?: number, end?: number, asc?: boolean): Promise<Job[]>;
+}
+
+export type QueueOptions = Pick<bull.QueueOptions, 'defaultJobOptions' | 'streams'>;
+
+export interface Worker extends Pick<bull.Worker, 'isRunning' | 'pause' | 'close'> {
+  on(event: 'completed' | 'closing', listener: () => void): this;
+  on(event: 'error', listener: (error: Error) => void): this;
+}
+
+export type WorkerOptions = Pick<
+  bull.WorkerOptions,
+  'concurrency' | 'lockDuration' | 'stalledInterval' | 'maxStalledCount' | 'removeOnComplete' | 'removeOnFail'
+>;
+
+/** `signal`: aborted where another process may have the job. */
 export type Processor = (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<unknown>;
 
-export type StoreWorkerOptions = Pick<
-  WorkerOptions,
-  | 'concurrency'
-  | 'autorun'
-  | 'lockDuration'
-  | 'stalledInterval'
-  | 'maxStalledCount'
-  | 'removeOnComplete'
-  | 'removeOnFail'
-  | 'name'
->;
+export type QueueEvents = Pick<bull.QueueEvents, 'name' | 'on' | 'waitUntilReady' | 'close'>;
+
+/** Thrown by a processor that has put its job back, to be due later. BullMQ knows these three by their names. */
+export class DelayedError extends Error {
+  override readonly name = 'DelayedError';
+}
+
+/** Thrown by a processor that has put its job back. */
+export class WaitingError extends Error {
+  override readonly name = 'WaitingError';
+}
+
+/** The job fails for good, whatever attempts it has left. */
+export class UnrecoverableError extends Error {
+  override readonly name = 'UnrecoverableError';
+}
 
 /** A right that one process holds at a time, over all machines. */
 export interface Lease {
@@ -82,7 +134,7 @@ export interface StoredText {
 }
 
 /**
- * What a store does itself, besides BullMQ: texts under names, of which one is replaced in one step (`shared.ts` makes leases,
+ * What a store does besides carrying jobs: texts under names, of which one is replaced in one step (`shared.ts` makes leases,
  * presence and pace of them). All reject with the driver's error, soon also where the store is away: nothing waits here for
  * its return.
  */

@@ -10,20 +10,22 @@ import pg from 'pg';
 import { RunError } from '../../model/error.js';
 import type { PostgresAddress } from '../../runs/settings-address.js';
 import { withTimeout } from '../rights.js';
-import { assemble } from './assemble.js';
-import { classifyError, connectWithRetry, openReports, type Reports, Unavailable } from './faults.js';
-import type { Primitives, Store, StoreOptions } from './port.js';
+import { assembleBull } from './bull.js';
+import { classifyError, connectWithRetry, openReports, Unavailable } from './faults.js';
+import type { Primitives, SharedStore, StoreOptions } from './port.js';
+import { isPassing } from './shared.js';
 
 /**
  * A queue on PostgreSQL 13 or newer. BullMQ's tables lie in its usual schema `bullmq`, so that programs with a plain BullMQ
  * can put jobs on it; ours lie in schema `rowferry`. Both are made at the first opening.
  */
-export async function openPostgres(address: PostgresAddress, options: StoreOptions): Promise<Store> {
+export async function openPostgres(address: PostgresAddress, options: StoreOptions): Promise<SharedStore> {
   const reports = openReports(address.displayUrl, options.notice);
-  const attempt = async (): Promise<Store> => {
+  const attempt = async (): Promise<SharedStore> => {
     const pool = openPool(address);
+    pool.on('error', reports.reportError);
     try {
-      return await postgresStore({ kind: 'postgres', address: address.displayUrl, pool, reports });
+      await migrate(pool);
     } catch (error) {
       await pool.end().catch(() => undefined);
       if (!(error instanceof UnsupportedPostgresVersionError)) throw error;
@@ -33,39 +35,24 @@ export async function openPostgres(address: PostgresAddress, options: StoreOptio
         `The queue at ${address.displayUrl} is PostgreSQL ${error.serverVersion}: ${needed}.`,
       );
     }
+    return assembleBull({
+      kind: 'postgres',
+      address: address.displayUrl,
+      primitives: postgresPrimitives(pool),
+      reports,
+      bull: { options: { connection: pool }, backend: createPostgresBackend },
+      async lastEvent(queue) {
+        const { rows } = await pool.query<{ last: string }>(
+          `SELECT coalesce(max(id), 0) AS last FROM ${DEFAULT_SCHEMA}.event WHERE queue = $1`,
+          [queue],
+        );
+        return String(rows[0]?.last ?? '$');
+      },
+      end: () => pool.end(),
+      abandon: pool.abandon,
+    });
   };
   return connectWithRetry(attempt, options, reports);
-}
-
-/**
- * A store over a pool of connections to PostgreSQL, or what behaves like one. The pool is the store's from here on.
- * Rejects with the driver's error.
- */
-export async function postgresStore(options: {
-  readonly kind: 'postgres' | 'embedded';
-  readonly address: string;
-  readonly pool: PgPool & { abandon?(): void };
-  readonly reports: Reports;
-}): Promise<Store> {
-  const { kind, address, pool, reports } = options;
-  pool.on('error', reports.reportError);
-  await migrate(pool);
-  return assemble({
-    kind,
-    address,
-    primitives: postgresPrimitives(pool),
-    reports,
-    bull: { options: { connection: pool }, backend: createPostgresBackend },
-    async lastEvent(queue) {
-      const { rows } = await pool.query<{ last: string }>(
-        `SELECT coalesce(max(id), 0) AS last FROM ${DEFAULT_SCHEMA}.event WHERE queue = $1`,
-        [queue],
-      );
-      return String(rows[0]?.last ?? '$');
-    },
-    end: () => pool.end(),
-    abandon: () => pool.abandon?.(),
-  });
 }
 
 /** Makes the tables of BullMQ and our own, or brings them up to date. */
@@ -183,9 +170,7 @@ function postgresPrimitives(database: PgQueryable): Primitives {
 const NOT_EXPIRED = 'coalesce(forget > clock_timestamp(), true)';
 
 /** What may be forgotten in a crash is unlogged: it spares the disk a write for every report. */
-function tableOf(name: string): string {
-  return /^(workers|pace):/.test(name) ? 'rowferry.passing' : 'rowferry.kept';
-}
+const tableOf = (name: string): string => (isPassing(name) ? 'rowferry.passing' : 'rowferry.kept');
 
 /** What the store keeps besides BullMQ's schema, in a schema of its own. Safe to run again, and by several at once under the lock. */
 export const SCHEMA = `

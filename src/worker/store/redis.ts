@@ -3,15 +3,15 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { RunError } from '../../model/error.js';
 import type { RedisAddress } from '../../runs/settings-address.js';
 import { withTimeout } from '../rights.js';
-import { assemble } from './assemble.js';
+import { assembleBull } from './bull.js';
 import { connectWithRetry, isConnectionCut, openReports } from './faults.js';
-import type { Primitives, Store, StoreOptions } from './port.js';
+import type { Primitives, SharedStore, StoreOptions } from './port.js';
 
 /**
  * A queue on Redis 5 or newer, or what speaks its protocol. BullMQ's keys have its usual prefix `bull`, so that programs
  * with a plain BullMQ can put jobs on it; a cluster needs all keys of a queue in one slot, there the prefix is `{bull}`.
  */
-export async function openRedis(address: RedisAddress, options: StoreOptions): Promise<Store> {
+export async function openRedis(address: RedisAddress, options: StoreOptions): Promise<SharedStore> {
   const reports = openReports(address.displayUrl, options.notice);
   const aheadMs = await connectWithRetry(() => inspect(address, options), options, reports);
   const own = ownClient(address);
@@ -34,7 +34,7 @@ export async function openRedis(address: RedisAddress, options: StoreOptions): P
   shared.on('error', reports.reportError);
   const copies = trackCopies(shared);
 
-  return assemble({
+  return assembleBull({
     kind: 'redis',
     address: address.displayUrl,
     primitives: {

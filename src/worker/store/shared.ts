@@ -33,6 +33,9 @@ export function parseAs<T>(form: z.ZodType<T>, text: string | undefined): T | un
   return form.safeParse(tryParse(text)).data;
 }
 
+/** Of who is there, and of the pace: told again and again, it may be forgotten in a crash. */
+export const isPassing = (name: string): boolean => /^(workers|pace):/.test(name);
+
 const textName = (name: string) => `text:${name}`;
 
 export async function readText(cells: Primitives, name: string): Promise<string | undefined> {

@@ -2,22 +2,21 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/index.js';
-import type { Store } from '../../../src/worker/store/port.js';
 import { redisServer } from '../../support/binaries.js';
 import { privateRedis } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { ASSETS, assetSheet, type Crew, openCrew } from '../../support/worker.js';
-import { open } from '../store/opened.js';
+import { type Opened, open } from '../store/opened.js';
 import { fallDue } from './due.js';
 
 let crew: Crew;
-let store: Store | undefined;
+let store: Opened | undefined;
 afterEach(async () => {
   await store?.close();
   await crew?.close();
 });
 
-async function openNights(onRequest?: SandboxOptions['onRequest']): Promise<Store> {
+async function openNights(onRequest?: SandboxOptions['onRequest']): Promise<Opened> {
   const redis = await privateRedis();
   crew = await openCrew({
     server: { url: redis.url, home: '', stop: () => redis.stop() },

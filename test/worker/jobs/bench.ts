@@ -12,7 +12,8 @@ import { homeId, registerHome } from '../../../src/worker/jobs/home.js';
 import type { EndedRun } from '../../../src/worker/jobs/job.js';
 import { openStops } from '../../../src/worker/jobs/stops.js';
 import { openStore } from '../../../src/worker/store/open.js';
-import type { Lease, Store } from '../../../src/worker/store/port.js';
+import type { Lease } from '../../../src/worker/store/port.js';
+import { asBull, type BullStore } from '../../support/bull.js';
 import { privateRedis } from '../../support/servers.js';
 
 /** A queue of its own, a service, a jobs folder and a drop folder, and workers with a home each. */
@@ -20,7 +21,7 @@ export interface Bench {
   readonly dir: string;
   readonly sandbox: Sandbox;
   readonly queue: Queue;
-  readonly store: Store;
+  readonly store: BullStore;
   /** The queue's own memory, to damage it. */
   readonly redis: Redis;
   worker(options?: WorkerOptions): Promise<Bound>;
@@ -75,15 +76,17 @@ export async function openBench(
   const sandbox = await startSandbox({ responses: 'bare', seed: 'empty', token: 'test-token', ...options });
   const dir = await mkdtemp(path.join(tmpdir(), 'rowferry-jobs-'));
   const running: Bound[] = [];
-  const open = () =>
-    openStore({
-      ...(server.url !== undefined && { url: server.url }),
-      home: dir,
-      strict: false,
-      patienceMs: 10_000,
-      notice: () => undefined,
-      signal: new AbortController().signal,
-    });
+  const open = async () =>
+    asBull(
+      await openStore({
+        ...(server.url !== undefined && { url: server.url }),
+        home: dir,
+        strict: false,
+        patienceMs: 10_000,
+        notice: () => undefined,
+        signal: new AbortController().signal,
+      }),
+    );
   const store = await open();
   const queue = store.queue('rowferry');
   await mkdir(path.join(dir, 'jobs'));
@@ -145,7 +148,7 @@ export async function openBench(
   };
 }
 
-async function bind(store: Store, settings: Settings, options: WorkerOptions): Promise<Bound> {
+async function bind(store: BullStore, settings: Settings, options: WorkerOptions): Promise<Bound> {
   await mkdir(settings.home, { recursive: true });
   const stopping = new AbortController();
   const ended: EndedRun[] = [];

@@ -33,5 +33,5 @@ it('a process that is told to end takes no more parts, while its own runs are st
   await until(async () => (await store.workers(partsQueue(service))) === 0, { what: 'it takes none' });
   // Its own coordinators still hear what others send for them.
   const job = await parts.queue.add('part', {});
-  expect(await job.isWaiting()).toBe(true);
+  expect(await parts.queue.getJobState(job.id ?? '')).toBe('waiting');
 });

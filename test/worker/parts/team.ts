@@ -16,11 +16,11 @@ import {
   type Signer,
 } from '../../../src/worker/parts/protocol.js';
 import { openStore } from '../../../src/worker/store/open.js';
-import type { Store } from '../../../src/worker/store/port.js';
+import { asBull, type BullStore } from '../../support/bull.js';
 
 /** A queue of parts on a real store, and both its ends to be played by hand. */
 export interface PartsTeam {
-  readonly store: Store;
+  readonly store: BullStore;
   readonly queue: Queue;
   readonly letters: Messenger;
   /** The coordinator's end of a run. */
@@ -48,7 +48,7 @@ export const LEASE_MS = 1_000;
 export const SIGNER: Promise<Signer> = openSigner({ queueSecret: 'the secret of the team' });
 
 export async function openPartsTeam(url: string): Promise<PartsTeam> {
-  const store = await openStore({
+  const opened = await openStore({
     url,
     home: '/nowhere',
     strict: false,
@@ -56,6 +56,7 @@ export async function openPartsTeam(url: string): Promise<PartsTeam> {
     notice: () => undefined,
     signal: new AbortController().signal,
   });
+  const store = asBull(opened);
   const name = `parts-${randomBytes(4).toString('hex')}`;
   const queue = store.queue(name);
   const events = store.events(name);

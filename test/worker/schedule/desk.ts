@@ -1,6 +1,5 @@
-import type { Job, Queue, Worker } from 'bullmq';
 import { openSchedules, type ScheduleClock, type ScheduledJob, type Schedules } from '../../../src/worker/schedules.js';
-import type { Store } from '../../../src/worker/store/port.js';
+import type { Queue, Store } from '../../../src/worker/store/port.js';
 
 export const at = (text: string): number => Date.parse(text);
 
@@ -87,16 +86,40 @@ export function desk(store: Store, jobs: ScheduledJob[], clock?: ScheduleClock, 
 
 /** Ids of all runs that were ever put on the queue, by slot. */
 export async function slotsOf(queue: Queue): Promise<string[]> {
-  const jobs: Job[] = await queue.getJobs();
+  const jobs = await queue.getJobs();
   return jobs.map(({ id }) => String(id)).sort();
 }
 
-/** Takes the next run off the queue, as a worker would; `end` ends it. */
-export async function takeRun(runs: Worker): Promise<{ id: string; end(): Promise<void> }> {
-  const job: Job | undefined = await runs.getNextJob('token');
-  if (!job) throw new Error('no run waits');
+export const waitingCount = async (queue: Queue): Promise<number> =>
+  (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
+
+/** Removes all runs. */
+export async function emptyQueue(queue: Queue): Promise<void> {
+  for (const { id = '' } of await queue.getJobs()) await queue.remove(id);
+}
+
+/** Takes the next run off the queue, as a worker does; `end` ends it. */
+export async function takeRun(store: Store): Promise<{ id: string; end(): Promise<void> }> {
+  let endRun = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    endRun = resolve;
+  });
+  let take = (_id: string): void => undefined;
+  const taken = new Promise<string>((resolve) => {
+    take = resolve;
+  });
+  const work = async ({ id = '' }: { id?: string | undefined }) => {
+    take(id);
+    await ended;
+  };
+  const worker = store.worker('rowferry', work, {});
   return {
-    id: String(job.id),
-    end: async () => void (await job.moveToCompleted({}, 'token', false)),
+    id: await taken,
+    async end() {
+      // It takes no other one.
+      const closed = worker.close();
+      endRun();
+      await closed;
+    },
   };
 }

@@ -1,5 +1,4 @@
 // Long, because all of it runs on every kind of store: the servers start once.
-import type { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lateness } from '../../../src/worker/jobs/job.js';
 import type { ScheduleClock, ScheduledJob } from '../../../src/worker/schedules.js';
@@ -7,13 +6,23 @@ import { openStore } from '../../../src/worker/store/open.js';
 import type { Store } from '../../../src/worker/store/port.js';
 import { availableStores, type StoreServer } from '../../support/servers.js';
 import { until } from '../../support/until.js';
-import { at, type Desk, desk, fastClock, handClock, nightly, slotsOf, takeRun } from './desk.js';
+import {
+  at,
+  type Desk,
+  desk,
+  emptyQueue,
+  fastClock,
+  handClock,
+  nightly,
+  slotsOf,
+  takeRun,
+  waitingCount,
+} from './desk.js';
 import { dyingStore, type ProcessStore, processStore } from './process-store.js';
 
 describe.each(await availableStores())('schedules on $name', (kind) => {
   let server: StoreServer;
   let store: Store;
-  let runs: Worker;
   const open: Desk[] = [];
 
   beforeAll(async () => {
@@ -22,14 +31,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
   });
 
   beforeEach(async () => {
-    await store.queue('rowferry').obliterate({ force: true });
+    await emptyQueue(store.queue('rowferry'));
     await store.update('schedules', () => '');
-    runs = store.worker('rowferry', () => Promise.resolve(), { autorun: false });
   });
 
   afterEach(async () => {
     await Promise.all(open.splice(0).map((one) => one.close()));
-    await runs.close();
   });
 
   afterAll(async () => {
@@ -59,7 +66,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         'import',
         { job: 'assets', file: 'inbox/erp/assets.csv' },
       ]);
-      await (await takeRun(runs)).end();
+      await (await takeRun(store)).end();
       clock.time = at('2026-07-03T00:00:30Z');
       await schedules.poll();
       expect(await slotsOf(queue)).toEqual(['night.assets.2026-07-02T0200', 'night.assets.2026-07-03T0200']);
@@ -134,7 +141,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
           const hour = new Date(clock.time).getUTCHours();
           clock.time += hour >= 22 || hour < 4 || (hour >= 13 && hour < 17) ? 900_000 : 3_600_000;
           await schedules.poll();
-          if ((await queue.getWaitingCount()) > 0) await (await takeRun(runs)).end();
+          if ((await waitingCount(queue)) > 0) await (await takeRun(store)).end();
         }
         const dates = (await slotsOf(queue)).map((id) => id.slice('night.assets.'.length, -'T0000'.length));
         expect(dates).toHaveLength(4);
@@ -154,7 +161,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         await schedules.poll();
         clock.time = at('2026-07-02T00:00:00Z');
         await schedules.poll();
-        const active = state === 'active' ? await takeRun(runs) : undefined;
+        const active = state === 'active' ? await takeRun(store) : undefined;
         clock.time = at('2026-07-03T00:00:00Z');
         await schedules.poll();
         await schedules.poll();
@@ -162,7 +169,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         expect(notices.filter((text) => text.includes('is not run'))).toHaveLength(1);
         expect(notices.at(-1)).toContain('due at 2026-07-03 02:00 Europe/Berlin, is not run');
 
-        await (active ?? (await takeRun(runs))).end();
+        await (active ?? (await takeRun(store))).end();
         clock.time = at('2026-07-03T09:00:00Z');
         await schedules.poll();
         expect(await slotsOf(queue)).toHaveLength(1);
@@ -195,12 +202,12 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         const id = `night.${name}.2026-07-02T0200`;
         expect(await slotsOf(next.queue), `step ${step}`).toEqual([id]);
         expect(await next.queue.getJobState(id)).toBe('waiting');
-        await (await takeRun(runs)).end();
+        await (await takeRun(store)).end();
         clock.time += 120_000;
         await next.schedules.poll();
-        expect(await next.queue.getWaitingCount(), `step ${step}`).toBe(0);
+        expect(await waitingCount(next.queue), `step ${step}`).toBe(0);
         await next.schedules.close();
-        await next.queue.obliterate({ force: true });
+        await emptyQueue(next.queue);
         expect(step).toBeLessThan(40);
       }
     });
@@ -225,7 +232,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
         await next.schedules.poll();
         expect(await slotsOf(next.queue), `step ${step}`).toHaveLength(1);
         await next.schedules.close();
-        await next.queue.obliterate({ force: true });
+        await emptyQueue(next.queue);
         expect(step).toBeLessThan(40);
       }
     });
@@ -251,7 +258,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       await schedules.poll();
       clock.time = at('2026-07-03T00:00:00Z');
       await schedules.poll();
-      await (await takeRun(runs)).end();
+      await (await takeRun(store)).end();
       for (const time of [
         '2026-07-01T23:00:00Z',
         '2026-07-02T00:00:00Z',
@@ -273,7 +280,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       await schedules.poll();
       clock.time = at('2036-07-03T00:00:00Z');
       await schedules.poll();
-      await (await takeRun(runs)).end();
+      await (await takeRun(store)).end();
       clock.time = at('2026-07-01T12:01:00Z');
       await schedules.poll();
       expect(notices.at(-1)).toContain("check this machine's clock");
@@ -297,7 +304,7 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       await second.schedules.poll();
       expect(await slotsOf(second.queue)).toEqual(['night.assets.2026-07-02T0200']);
       clock.time = at('2026-07-03T12:00:00Z');
-      await (await takeRun(runs)).end();
+      await (await takeRun(store)).end();
       await second.schedules.poll();
       expect(await slotsOf(second.queue)).toEqual([
         'night.assets.2026-07-02T0200',

@@ -1,192 +1,226 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { EmbeddedPool, openFolder } from '../../../src/worker/store/embedded.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/store/sqlite.js';
+import { openSmallDisk } from '../../crash/small-disk.js';
 import { cliPath } from '../../support/build.js';
 import { QUICK } from '../../support/process.js';
-import { availableStores } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { open, otherProcess } from './opened.js';
 
-// A first start takes seconds, and much longer where other suites run beside this one.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
+/** What the embedded queue alone promises; `store.test.ts` and `rights.test.ts` have what it shares with the others. */
 let root: string;
 let last = 0;
 beforeAll(async () => {
+  // Other processes run what is compiled here, which takes its time once.
+  await cliPath();
   root = await mkdtemp(join(tmpdir(), 'rowferry-queue-'));
-  const [embedded] = await availableStores();
-  const server = await embedded!.start();
-  await cp(join(server.home, 'queue'), join(root, 'empty'), { recursive: true });
-  await server.stop();
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** A home with an empty queue. */
-async function freshHome(): Promise<string> {
-  const home = join(root, `home-${++last}`);
-  await cp(join(root, 'empty'), join(home, 'queue'), { recursive: true });
-  return home;
-}
+const freshHome = (): string => join(root, `home-${++last}`);
+const opened = (home: string) => open({ url: undefined, home });
 
-describe('its pool', () => {
-  let pool: EmbeddedPool;
-  let closed = 0;
-  let opened: PGlite;
-  beforeAll(async () => {
-    const folder = join(await freshHome(), 'queue');
-    pool = await EmbeddedPool.create(
-      async () => {
-        opened = await openFolder(folder, () => undefined);
-        return opened;
-      },
-      async () => void closed++,
-    );
-  });
-  afterAll(() => pool.end());
+test('its file is for its owner alone, and a home that had none gets one', async () => {
+  const home = freshHome();
+  const store = await opened(home);
+  expect((await stat(join(home, 'queue.db'))).mode & 0o777).toBe(0o600);
+  await store.close();
+  expect((await readdir(home)).sort()).toEqual(['queue.db']);
+});
 
-  test('gives and takes values as pg does', async () => {
-    const at = new Date('2024-02-29T12:00:00Z');
-    const { rows, rowCount } = await pool.query(
-      'SELECT $1::int8 AS big, $2::jsonb AS json, $3::text[] AS list, $4::timestamptz AS at, $5::bytea AS bytes, $6::numeric AS n, $7::int8[] AS bigs, $8::text AS none',
-      ['9007199254740993', { a: [1] }, ['a', null, 'c"'], at, Buffer.from('ab'), '1.10', [1, 2], undefined],
+test('is held by one process at a time: another is refused, until the first is killed', async () => {
+  const home = freshHome();
+  await mkdir(home);
+  const holder = await otherProcess({ url: undefined, home }, { lease: 'one', ttlMs: 1_000, queue: 'q' });
+  await expect(opened(home)).rejects.toThrow(
+    `Process ${holder.child.pid} has the embedded queue in ${home} open, and one worker can.`,
+  );
+  await holder.kill('SIGKILL');
+  const store = await opened(home);
+  // What the killed one had put there is there.
+  expect(await store.leased('one')).toBeTypeOf('boolean');
+  await store.check();
+  await store.close();
+  expect(existsSync(join(home, 'queue.lock'))).toBe(false);
+});
+
+describe('a worker that is killed with jobs at work', () => {
+  test('leaves them to the next, before all that wait, with what they told; each death is counted', async () => {
+    const home = freshHome();
+    await mkdir(home);
+    const module = pathToFileURL(join(dirname(dirname(await cliPath())), 'worker', 'store', 'open.js')).href;
+    const work = join(home, 'work.mjs');
+    await writeFile(
+      work,
+      `const { openStore } = await import('${module}');
+      const store = await openStore({ home: '${home}', strict: false, patienceMs: 0, notice() {}, signal: new AbortController().signal });
+      const queue = store.queue('q');
+      for (const jobId of ['a', 'b', 'c', 'd']) await queue.add('import', { jobId }, { jobId });
+      await queue.add('import', {}, { jobId: 'later', delay: 1 });
+      store.worker('q', async (job) => {
+        await job.updateProgress({ of: job.id });
+        console.log('at work: ' + job.id);
+        await new Promise(() => {});
+      }, { concurrency: 2 });`,
     );
-    expect(rows).toEqual([
-      {
-        big: '9007199254740993',
-        json: { a: [1] },
-        list: ['a', null, 'c"'],
-        at,
-        bytes: Buffer.from('ab'),
-        n: '1.10',
-        bigs: ['1', '2'],
-        none: null,
-      },
+    for (const deaths of [1, 2]) {
+      const worker = spawn(process.execPath, [...QUICK, work], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const ended = once(worker, 'exit');
+      let said = '';
+      worker.stdout.on('data', (chunk: Buffer) => {
+        said += chunk.toString('utf8');
+      });
+      await until(() => said.includes('at work: a') && said.includes('at work: b'));
+      worker.kill('SIGKILL');
+      await ended;
+      const store = await opened(home);
+      const queue = store.queue('q');
+      const waiting = await queue.getJobs(['waiting'], 0, -1, true);
+      expect(waiting.map(({ id }) => id).filter((id) => id !== 'later')).toEqual(['a', 'b', 'c', 'd']);
+      expect(waiting[0]).toMatchObject({
+        stalledCounter: deaths,
+        progress: { of: 'a' },
+        data: { jobId: 'a' },
+        attemptsMade: 0,
+      });
+      expect(await queue.getJob('c')).toMatchObject({ stalledCounter: 0, progress: 0 });
+      await store.close();
+    }
+    const store = await opened(home);
+    const queue = store.queue('q');
+    const ran: unknown[] = [];
+    store.worker('q', async ({ id }) => ran.push(id), { maxStalledCount: 1 });
+    await until(async () => (await queue.getJobCounts('completed'))['completed'] === 3);
+    // Those over which more died than may.
+    expect(ran.slice().sort()).toEqual(['c', 'd', 'later']);
+    const failed = await queue.getJobs(['failed'], 0, -1, true);
+    expect(failed.map(({ id, failedReason }) => [id, failedReason])).toEqual([
+      ['a', 'job stalled more than allowable limit'],
+      ['b', 'job stalled more than allowable limit'],
     ]);
-    expect(rowCount).toBe(1);
-  });
-
-  test('tells a fault with its code, and without the values of the statement', async () => {
-    const fault = await pool.query('SELECT 1/0, $1::text', ['a cell']).catch((error: unknown) => error);
-    expect(fault).toMatchObject({ code: '22012' });
-    expect(JSON.stringify(Object.entries(fault as object))).not.toContain('a cell');
-  });
-
-  test('lets timers and sockets have their turn where every answer brings the next question', async () => {
-    let turns = 0;
-    let on = true;
-    const turn = () => {
-      turns++;
-      if (on) setImmediate(turn);
-    };
-    setImmediate(turn);
-    for (let i = 0; i < 2000 && turns <= 10; i++) await pool.query('SELECT count(*) FROM generate_series(1, 20000)');
-    on = false;
-    expect(turns).toBeGreaterThan(10);
-  });
-
-  test('tables that are rewritten over and over do not grow', async () => {
-    await pool.query('CREATE TABLE public.rewritten (n integer, text text)');
-    await pool.query("INSERT INTO public.rewritten VALUES (1, '')");
-    const text = Buffer.alloc(700_000, 'x').toString();
-    for (let i = 0; i < 110; i++) await pool.query('UPDATE public.rewritten SET text = $1', [text]);
-    const tidied = "SELECT vacuum_count::int AS times FROM pg_stat_user_tables WHERE relname = 'rewritten'";
-    await until(async () => ((await pool.query<{ times: number }>(tidied)).rows[0]?.times ?? 0) > 0);
-  });
-
-  test('opens the folder again after PGlite has failed; those who listen are told', async () => {
-    await pool.query('CREATE TABLE public.kept (n integer)');
-    const client = await pool.connect();
-    const heard: unknown[] = [];
-    client.on('error', (error) => heard.push(error));
-    const exec = opened.exec.bind(opened);
-    // Tables may still be tidied meanwhile.
-    const broken = vi.spyOn(opened, 'exec').mockImplementation(async (sql, options) => {
-      if (sql === 'SELECT 1') throw Object.assign(new Error('unreachable'), { name: 'RuntimeError' });
-      return exec(sql, options);
-    });
-    await expect(pool.query('SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    broken.mockRestore();
-    expect(heard).toHaveLength(1);
-    expect((await pool.query('SELECT count(*)::int AS n FROM public.kept')).rows).toEqual([{ n: 0 }]);
-    const again = await pool.connect();
-    const told = new Promise((resolve) => again.on('notification', resolve));
-    await again.query('LISTEN news');
-    await pool.query("SELECT pg_notify('news', 'x')");
-    expect(await told).toEqual({ channel: 'news', payload: 'x' });
-  });
-
-  test('once ended, has finished what was asked, says so, and is closed', async () => {
-    const last = pool.query('SELECT pg_sleep(0.1)');
-    await pool.end();
-    await last;
-    await expect(pool.query('SELECT 1')).rejects.toThrow(/after calling end on the pool/);
-    expect(closed).toBe(1);
-  });
-});
-
-describe('a home', () => {
-  test('is held by one process at a time: another is refused, until the first is killed', async () => {
-    const home = await freshHome();
-    const holder = await otherProcess({ url: undefined, home }, { lease: 'one', ttlMs: 1_000, queue: 'q' });
-    await expect(open({ url: undefined, home })).rejects.toThrow(
-      `Process ${holder.child.pid} has the embedded queue in ${home} open, and one worker can.`,
-    );
-    await holder.kill('SIGKILL');
-    const store = await open({ url: undefined, home });
-    // What the killed one had put there is there.
-    expect(await store.leased('one')).toBeTypeOf('boolean');
-    await store.check();
     await store.close();
-    expect(existsSync(join(home, 'queue.lock'))).toBe(false);
   });
 });
 
-describe('a folder that cannot be read', () => {
-  const opening = async (home: string) => {
-    const store = await open({ url: undefined, home });
+test('runs thousands of jobs in the order in which they came, each once', async () => {
+  const COUNT = 2_000;
+  const store = await opened(freshHome());
+  const queue = store.queue('q', { defaultJobOptions: { removeOnComplete: { count: 10 } } });
+  const ids = Array.from({ length: COUNT }, (_, i) => `job-${i}`);
+  await Promise.all(ids.map((jobId) => queue.add('import', { jobId }, { jobId })));
+  const ran: unknown[] = [];
+  store.worker('q', async ({ data }) => void ran.push(data.jobId), { concurrency: 4 });
+  await until(() => ran.length >= COUNT, { withinMs: 300_000 });
+  expect(ran).toEqual(ids);
+  await until(async () => (await queue.getJobCounts('active'))['active'] === 0);
+  expect(await queue.getJobCounts('completed')).toEqual({ completed: 10 });
+  await store.close();
+}, 400_000);
+
+test('what two ask at once leaves timers their turn', async () => {
+  const store = await opened(freshHome());
+  const queue = store.queue('q');
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  for (const end = performance.now() + 5_000; turns < 5 && performance.now() < end; ) await queue.getJobState('a');
+  clearInterval(timer);
+  expect(turns).toBeGreaterThanOrEqual(5);
+  await store.close();
+});
+
+describe('a file that cannot be read', () => {
+  const notices = async (home: string) => {
+    const store = await opened(home);
+    await store.queue('q').add('import', {});
     await store.close();
     return store.notices;
   };
 
-  test('is put aside when it is damaged, and what was there before is told', async () => {
-    const home = await freshHome();
-    await writeFile(join(home, 'queue', 'global', 'pg_control'), 'torn');
-    expect((await opening(home)).at(-1)).toMatch(
-      /starts empty: it cannot be opened .*The old one lies in .*queue\.damaged-/,
+  test('is put aside when it is damaged, which is told, and the home stays as it is', async () => {
+    const home = freshHome();
+    await notices(home);
+    await writeFile(join(home, 'queue.db'), Buffer.alloc(40_000, 'torn'));
+    expect((await notices(home)).at(-1)).toMatch(
+      /^warn: The embedded queue .*queue\.db is damaged\. It starts empty: .* The old one lies in .*queue\.db\.damaged-\d+T\d+Z\.$/,
     );
-    expect((await readdir(home)).filter((name) => name.startsWith('queue.damaged-'))).toHaveLength(1);
+    expect((await readdir(home)).filter((name) => name.startsWith('queue.db.damaged-'))).toHaveLength(1);
   });
 
-  test('is put aside when another PostgreSQL wrote it', async () => {
-    const home = await freshHome();
-    await writeFile(join(home, 'queue', 'PG_VERSION'), '15\n');
-    expect((await opening(home)).at(-1)).toContain('starts empty: it cannot be opened');
+  test('is put aside when another version wrote it', async () => {
+    const home = freshHome();
+    await mkdir(home);
+    const other = { label: 'It', schema: 'create table job (id text) strict', version: 99, remedy: '' };
+    openDatabase(join(home, 'queue.db'), other).close();
+    expect((await notices(home)).at(-1)).toMatch(/has format 99; .* It starts empty: /);
   });
 
   test('is nothing that the home itself is to blame for', async () => {
-    const home = join(root, 'file');
+    const home = freshHome();
     await writeFile(home, '');
-    await expect(opening(home)).rejects.toThrow(/embedded queue in .* cannot be opened: .*Check that the disk/);
+    await expect(opened(home)).rejects.toThrow(/embedded queue in .* cannot be opened: .*Check that the disk/);
+    const taken = freshHome();
+    await mkdir(join(taken, 'queue.db'), { recursive: true });
+    await expect(opened(taken)).rejects.toThrow(/embedded queue in .* cannot be opened: .*Check that the disk/);
+    expect(await readdir(taken)).toEqual(['queue.db']);
   });
+});
 
-  test('is not left by a first start that is killed', async () => {
-    const home = join(root, 'fresh');
-    const module = pathToFileURL(join(dirname(dirname(await cliPath())), 'worker', 'store', 'open.js')).href;
-    const script = `const { openStore } = await import('${module}');
-      await openStore({ home: '${home}', strict: false, patienceMs: 0, notice() {}, signal: new AbortController().signal });`;
-    const first = spawn(process.execPath, [...QUICK, '--input-type=module', '-e', script], { stdio: 'inherit' });
-    const ended = once(first, 'exit');
-    await until(() => existsSync(join(home, 'queue.new', 'PG_VERSION')), { withinMs: 100_000 });
-    first.kill('SIGKILL');
-    await ended;
-    expect(existsSync(join(home, 'queue'))).toBe(false);
-    expect((await opening(home)).filter((text) => text.includes('starts empty'))).toEqual([]);
-  });
+test('on a full disk it says so, and goes on once there is room', async ({ skip }) => {
+  const disk = await openSmallDisk();
+  if (disk === undefined) return skip('mounting a small disk needs root');
+  const store = await opened(join(disk.path, 'home'));
+  try {
+    const queue = store.queue('q');
+    const ran: unknown[] = [];
+    let end = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    store.worker(
+      'q',
+      async ({ id }) => {
+        await gate;
+        ran.push(id);
+      },
+      {},
+    );
+    await queue.add('import', {}, { jobId: 'a' });
+    await until(async () => (await queue.getJobState('a')) === 'active');
+    disk.fill();
+    await expect(queue.add('import', { rows: ['x'.repeat(10_000_000)] })).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^The queue at .*queue\.db is full \(.*full.*\)\. .*work goes on when there is room\.$/,
+      ),
+      code: 'queue_unreachable',
+    });
+    // What its log has room for can still be written.
+    await until(async () =>
+      store
+        .update('text', (text = '') => `${text}${'x'.repeat(50_000)}`)
+        .then(
+          () => false,
+          () => true,
+        ),
+    );
+    await expect(store.check()).rejects.toThrow(/is full/);
+    end();
+    await until(() => ran.length === 1);
+    await until(() => store.notices.some((text) => /^warn: The queue at .* is full/.test(text)));
+    expect(await queue.getJobState('a')).toBe('active');
+    disk.free();
+    await until(async () => (await queue.getJobState('a')) === 'completed');
+    await store.check();
+    await queue.add('import', {}, { jobId: 'b' });
+    await until(async () => (await queue.getJobState('b')) === 'completed');
+    expect(ran).toEqual(['a', 'b']);
+  } finally {
+    await store.close();
+    await disk.remove();
+  }
 });

@@ -3,16 +3,17 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { EmbeddedPool, openFolder } from '../../../src/worker/store/embedded.js';
+import { assemble } from '../../../src/worker/store/assemble.js';
+import { embeddedParts, openQueueFile } from '../../../src/worker/store/embedded.js';
 import { openReports } from '../../../src/worker/store/faults.js';
 import { openStore } from '../../../src/worker/store/open.js';
-import type { Store } from '../../../src/worker/store/port.js';
-import { postgresStore } from '../../../src/worker/store/postgres.js';
 import { cliPath } from '../../support/build.js';
+import { asBull, type BullStore } from '../../support/bull.js';
 import { QUICK } from '../../support/process.js';
 import type { StoreServer } from '../../support/servers.js';
 
-export interface Opened extends Store {
+/** An embedded store has of BullMQ only what `port.ts` names. */
+export interface Opened extends BullStore {
   /** What it told, as `level: text`. */
   readonly notices: readonly string[];
 }
@@ -37,30 +38,17 @@ export async function open(
     signal: options.signal ?? new AbortController().signal,
     ...(options.leaseMs !== undefined && { leaseMs: options.leaseMs }),
   });
-  return Object.assign(store, { notices });
+  return Object.assign(asBull(store), { notices });
 }
 
-/** Two members: of an embedded queue, which one process has open at a time, both on that one's connection. */
+/** Two members: of an embedded queue, which one process has open at a time, both over that one's file. */
 export async function openTwo(server: Pick<StoreServer, 'url' | 'home'>): Promise<readonly [Opened, Opened]> {
   // Both at once: both make its tables, or find them.
   if (server.url !== undefined) return Promise.all([open(server), open(server)]);
-  const pool = await EmbeddedPool.create(
-    () => openFolder(join(server.home, 'queue'), () => undefined),
-    async () => undefined,
-  );
+  const parts = embeddedParts(await openQueueFile(join(server.home, 'queue.db'), () => undefined));
   const reports = openReports(server.home, () => undefined);
-  const member = async (own: EmbeddedPool) => {
-    const store = await postgresStore({ kind: 'embedded', address: server.home, pool: own, reports });
-    return Object.assign(store, { notices: [] });
-  };
-  const lent = new Proxy(pool, {
-    get(target, name) {
-      if (name === 'end') return async () => undefined;
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
-  return [await member(pool), await member(lent)];
+  const member = () => Object.assign(asBull(assemble({ ...parts, address: server.home, reports })), { notices: [] });
+  return [member(), member()];
 }
 
 /** A member in a process of its own, which holds a lease and works on a queue until it is killed. */

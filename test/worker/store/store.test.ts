@@ -1,5 +1,6 @@
 import { Queue } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DelayedError, UnrecoverableError, WaitingError } from '../../../src/worker/store/port.js';
 import { cliPath } from '../../support/build.js';
 import { availableStores, type StoreServer } from '../../support/servers.js';
 import { until } from '../../support/until.js';
@@ -26,10 +27,11 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
 
   it('carries a job, its progress and its answer between two processes', async () => {
     const queue = store.queue(fresh());
-    const events = store.events(queue.name);
+    // What happens on an embedded queue happens in its process.
+    const events = name === 'embedded' ? undefined : store.events(queue.name);
     const progress: unknown[] = [];
-    events.on('progress', ({ data }) => progress.push(data));
-    await events.waitUntilReady();
+    events?.on('progress', ({ data }) => progress.push(data));
+    await events?.waitUntilReady();
     other.worker(
       queue.name,
       async (job) => {
@@ -39,9 +41,17 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
       { concurrency: 2 },
     );
     const job = await queue.add('import', { job: 'assets', rows: [{ Name: 'Bürostuhl 📎' }, {}] });
-    expect(await job.waitUntilFinished(events, 60_000)).toEqual({ rows: 2 });
-    await until(() => progress.length > 0);
-    expect(progress).toContainEqual({ phase: 'writing', total: 2, done: 1 });
+    if (events) {
+      expect(await job.waitUntilFinished(events, 60_000)).toEqual({ rows: 2 });
+      await until(() => progress.length > 0);
+      expect(progress).toContainEqual({ phase: 'writing', total: 2, done: 1 });
+    }
+    const { id = '' } = job;
+    await until(async () => (await queue.getJobState(id)) === 'completed');
+    const found = await queue.getJob(id);
+    expect(found?.returnvalue).toEqual({ rows: 2 });
+    expect(found?.progress).toEqual({ phase: 'writing', total: 2, done: 1 });
+    expect(found?.data.rows[0]).toEqual({ Name: 'Bürostuhl 📎' });
   });
 
   it('keeps a finished job for who asks later', async () => {
@@ -60,7 +70,7 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
       queue.add('import', {}, { jobId: 'night.assets.1' }),
       queue.add('import', {}, { jobId: 'night.assets.1' }),
     ]);
-    expect(await queue.getWaitingCount()).toBe(1);
+    expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
   });
 
   it('holds a delayed job back for its time', async () => {
@@ -81,6 +91,8 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
   });
 
   it('runs a schedule, and changes it in place', async () => {
+    // Programs with a plain BullMQ may have schedules of their own; the embedded queue is not for them.
+    if (name === 'embedded') return;
     const queue = store.queue(fresh());
     await queue.upsertJobScheduler(
       'assets',
@@ -95,6 +107,110 @@ describe.each(await availableStores())('a queue on $name', ({ name, start }) => 
     await until(() => seen.length >= 2);
     expect(seen[0]).toEqual({ job: 'assets' });
     expect(await queue.removeJobScheduler('assets')).toBe(true);
+  });
+
+  it('tries a job again, later each time, as often as it was told, and not where that is of no use', async () => {
+    const queue = store.queue(fresh());
+    const began: number[] = [];
+    other.worker(
+      queue.name,
+      async (job) => {
+        if (job.name === 'wrong') throw new UnrecoverableError('it is wrong');
+        began.push(performance.now());
+        throw new Error(`attempt ${job.attemptsMade + 1}`);
+      },
+      {},
+    );
+    const backoff = { type: 'exponential', delay: 150 };
+    const { id = '' } = await queue.add('import', {}, { attempts: 3, backoff });
+    const wrong = await queue.add('wrong', {}, { attempts: 3 });
+    await until(async () => (await queue.getJobState(id)) === 'failed');
+    await until(async () => (await queue.getJobState(wrong.id ?? '')) === 'failed');
+    expect(await queue.getJob(id)).toMatchObject({ attemptsMade: 3, failedReason: 'attempt 3' });
+    expect(await queue.getJob(wrong.id ?? '')).toMatchObject({ attemptsMade: 1, failedReason: 'it is wrong' });
+    const [first = 0, second = 0, third = 0] = began;
+    expect(began).toHaveLength(3);
+    expect(second - first).toBeGreaterThan(140);
+    expect(third - second).toBeGreaterThan(290);
+  });
+
+  it('hands a job out again that was put back: at once before all others, or when it is due; neither is an attempt', async () => {
+    const queue = store.queue(fresh());
+    const ran: string[] = [];
+    for (const one of ['first', 'later', 'last']) await queue.add(one, {}, { jobId: one });
+    other.worker(
+      queue.name,
+      async (job, token) => {
+        const again = ran.includes(job.name);
+        ran.push(job.name);
+        if (again) return job.attemptsMade;
+        if (job.name === 'first') {
+          await job.moveToWait(token);
+          throw new WaitingError();
+        }
+        if (job.name === 'later') {
+          await job.moveToDelayed(Date.now() + 500, token);
+          throw new DelayedError();
+        }
+        return 0;
+      },
+      {},
+    );
+    await until(async () => (await queue.getJobState('later')) === 'completed');
+    // On PostgreSQL BullMQ puts it behind the others.
+    const atOnce = name === 'postgres' ? ['later', 'last', 'first'] : ['first', 'later', 'last'];
+    expect(ran).toEqual(['first', ...atOnce, 'later']);
+    for (const id of ['first', 'later']) expect((await queue.getJob(id))?.returnvalue).toBe(0);
+  });
+
+  it('lists jobs by state, lets a delayed one go on, and keeps one that is at work', async () => {
+    const queue = store.queue(fresh());
+    for (const one of ['a', 'b', 'c']) await queue.add(one, {}, { jobId: one });
+    await queue.add('d', {}, { jobId: 'd', delay: 3_600_000 });
+    // On PostgreSQL BullMQ's lists are in an order of their own.
+    const ids = async (...values: Parameters<typeof queue.getJobs>) => {
+      const found = (await queue.getJobs(...values)).map(({ id }) => id);
+      return name === 'postgres' ? found.sort() : found;
+    };
+    if (name !== 'postgres') {
+      expect(await ids(['waiting'], 0, 1, true)).toEqual(['a', 'b']);
+      expect(await ids(['waiting'], 0, 1)).toEqual(['c', 'b']);
+      expect(await ids(['delayed', 'waiting'], 0, -1, true)).toEqual(['d', 'a', 'b', 'c']);
+    }
+    expect((await ids()).sort()).toEqual(['a', 'b', 'c', 'd']);
+    await (await queue.getJob('d'))?.promote();
+    expect(await ids(['waiting'], 0, -1, true)).toEqual(['a', 'b', 'c', 'd']);
+    await queue.remove('b');
+    let end = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    other.worker(queue.name, () => gate, {});
+    await until(async () => (await queue.getJobState('a')) === 'active');
+    await expect((await queue.getJob('a'))?.remove()).rejects.toThrow(/could not be removed/);
+    expect(await queue.getJobCounts('active', 'waiting', 'delayed')).toEqual({ active: 1, waiting: 2, delayed: 0 });
+    // A job of an id that is known, in whatever state, is not added.
+    await queue.add('again', {}, { jobId: 'a' });
+    end();
+    await until(async () => (await queue.getJobState('d')) === 'completed');
+    await queue.add('again', {}, { jobId: 'd' });
+    expect((await queue.getJob('d'))?.name).toBe('d');
+    expect(await ids(['completed'], 0, -1, true)).toEqual(['a', 'c', 'd']);
+    await (await queue.getJob('d'))?.remove();
+    expect(await queue.getJobState('d')).toBe('unknown');
+    await expect((await queue.getJob('c'))?.moveToDelayed(Date.now())).rejects.toThrow(/job c/i);
+  });
+
+  it('forgets jobs that ended but for the last', async () => {
+    const queue = store.queue(fresh(), { defaultJobOptions: { removeOnComplete: { age: 3_600, count: 2 } } });
+    other.worker(queue.name, async (job) => job.name === 'fails' && Promise.reject(new Error('no')), {
+      removeOnFail: { count: 1 },
+    });
+    for (const one of ['a', 'b', 'c']) await queue.add(one, {}, { jobId: one });
+    for (const one of ['x', 'y']) await queue.add('fails', {}, { jobId: one });
+    await until(async () => (await queue.getJobState('y')) === 'failed');
+    const ids = (await queue.getJobs(['completed', 'failed'], 0, -1, true)).map(({ id }) => id);
+    expect(ids).toEqual(['b', 'c', 'y']);
   });
 
   it('counts who works on it, once however often, and leaves out who was killed', async () => {
