@@ -91,7 +91,6 @@ function formatProblems(file: string): string[] {
 
 /** Nothing is known of the service: what names mean that are its own is found out when a run begins. */
 const NO_LEXICON: Lexicon = {
-  countryCode: () => undefined,
   template: () => undefined,
   form: () => undefined,
   idOf: () => undefined,
