@@ -18,14 +18,11 @@ export const DEFAULT_LIMITS = {
   /** Bytes of a workbook part that is read whole (workbook, styles, relations). */
   partBytes: 32 * MB,
   /** Bytes of the shared strings of a workbook. */
-  sharedStringBytes: 4 * 1024 * MB,
-  /** Bytes of them that are kept in memory; beyond that they go to a file. */
+  sharedStringBytes: 512 * MB,
+  /** Bytes of them that are kept as strings; beyond that they are packed. */
   sharedStringMemory: 64 * MB,
   /** Bytes of a gzipped workbook, which is unpacked into memory. */
   gzippedWorkbookBytes: 256 * MB,
 };
 
-export interface SourceLimits extends Readonly<typeof DEFAULT_LIMITS> {
-  /** Folder of the file of shared strings, instead of the system's folder for temporary files. */
-  readonly spillFolder?: string;
-}
+export type SourceLimits = Readonly<typeof DEFAULT_LIMITS>;

@@ -1,10 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { unlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openScratchFile, type ScratchFile, withFault } from '../../compact/scratch-file.js';
 import { sizeText } from '../../model/count-text.js';
-import { isDiskFull, RunError, systemCodes } from '../../model/error.js';
+import { RunError } from '../../model/error.js';
 import { textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
@@ -24,16 +19,16 @@ const STRING_HEAD = 32;
 
 /**
  * Reads the part `sharedStrings.xml`. Rich text is joined, phonetic guides are dropped, blanks are kept. The first texts stay
- * in memory: programs number them in the order of their first use, so that these come again and again. What is more than
- * the limit for memory goes to a file.
+ * as strings: programs number them in the order of their first use, so that these come again and again. What is more than
+ * the limit for strings is packed.
  */
 export async function readSharedStrings(
   path: string,
   chunks: AsyncIterable<Buffer>,
   limits: SourceLimits,
 ): Promise<SharedStrings> {
-  const inMemory: string[] = [];
-  let spilled: SpilledTexts | undefined;
+  const strings: string[] = [];
+  const packed = new PackedTexts();
   /** Bytes of all texts. */
   let totalBytes = 0;
   let clean = true;
@@ -58,11 +53,8 @@ export async function readSharedStrings(
         `${path}: the texts of the workbook take more than ${sizeText(limits.sharedStringBytes)}. Split the file.`,
       );
     }
-    if (!spilled && totalBytes <= limits.sharedStringMemory) inMemory.push(text);
-    else {
-      spilled ??= new SpilledTexts(path, limits.spillFolder ?? tmpdir());
-      spilled.add(text);
-    }
+    if (totalBytes <= limits.sharedStringMemory) strings.push(text);
+    else packed.add(text);
   }
 
   const scanner = createXmlScanner(`${path}: sharedStrings.xml`, {
@@ -95,15 +87,9 @@ export async function readSharedStrings(
       if (inText && joined.length <= limits.cellCharacters) joined += xmlText(bytes, from, to, form);
     },
   });
-  try {
-    for await (const chunk of chunks) scanner.push(chunk);
-    scanner.finish();
-  } catch (error) {
-    spilled?.close();
-    throw error;
-  }
-  const overflow: SpilledTexts | undefined = spilled;
-  return { clean, get: (index) => inMemory[index] ?? overflow?.get(index - inMemory.length) };
+  for await (const chunk of chunks) scanner.push(chunk);
+  scanner.finish();
+  return { clean, get: (index) => strings[index] ?? packed.get(index - strings.length) };
 }
 
 const [T, SI, OTHER] = [0x74, 0x7369, 0];
@@ -115,47 +101,38 @@ function shortName({ bytes, nameFrom, nameTo }: XmlTag): number {
   return length === 2 ? (bytes[nameFrom]! << 8) | bytes[nameFrom + 1]! : OTHER;
 }
 
-const finalizer = new FinalizationRegistry<ScratchFile>((file) => file.close());
+const BLOCK_BYTES = 1 << 20;
 
-/**
- * Texts by number, in a private file, each as a line of JSON. The file has no name from the moment it is open, so
- * nothing stays behind, however the process ends; its handle is closed by `close`, or when nobody holds the texts any more.
- */
-class SpilledTexts {
-  readonly #file: ScratchFile;
-  /** Where each text begins. */
-  readonly #places: number[] = [];
+/** Texts by number as UTF-8, each behind its length: without the head of a string, and outside the heap. */
+class PackedTexts {
+  readonly #blocks: Buffer[] = [];
+  /** Where each text begins, counted over all blocks. */
+  readonly #starts: number[] = [];
+  /** Bytes of the last block that are taken. */
+  #used = BLOCK_BYTES;
 
-  constructor(path: string, folder: string) {
-    const fault = (error: unknown) => {
-      const why = isDiskFull(error)
-        ? 'its disk is full'
-        : `it cannot be written to (${systemCodes(error)[0] ?? error})`;
-      return new RunError(
-        'failed',
-        `${path}: the texts of the workbook are too many for memory and go to the folder ${folder}, but ${why}. ` +
-          'Nothing was sent. Make room there, or name another folder in TMPDIR.',
-        [],
-        { cause: error },
-      );
-    };
-    const name = join(folder, `rowferry-${process.pid}-${randomUUID()}.tmp`);
-    this.#file = openScratchFile(name, fault);
-    finalizer.register(this, this.#file, this);
-    withFault(fault, () => unlinkSync(name));
-  }
-
+  /** A text takes no more than a block. */
   add(text: string): void {
-    this.#places.push(this.#file.append(`${JSON.stringify(text)}\n`));
+    const bytes = Buffer.byteLength(text);
+    if (this.#used + LENGTH_BYTES + bytes > BLOCK_BYTES) {
+      this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+      this.#used = 0;
+    }
+    const block = this.#blocks.at(-1)!;
+    this.#starts.push((this.#blocks.length - 1) * BLOCK_BYTES + this.#used);
+    const from = block.writeUInt32LE(bytes, this.#used);
+    block.write(text, from);
+    this.#used = from + bytes;
   }
 
   get(index: number): string | undefined {
-    const place = this.#places[index];
-    return place === undefined ? undefined : (JSON.parse(this.#file.line(place).toString('utf8')) as string);
-  }
-
-  close(): void {
-    finalizer.unregister(this);
-    this.#file.close();
+    const start = this.#starts[index];
+    if (start === undefined) return undefined;
+    const block = this.#blocks[Math.floor(start / BLOCK_BYTES)]!;
+    const at = start % BLOCK_BYTES;
+    const from = at + LENGTH_BYTES;
+    return block.toString('utf8', from, from + block.readUInt32LE(at));
   }
 }
+
+const LENGTH_BYTES = 4;
