@@ -51,7 +51,7 @@ export interface JobFault {
 export const pathText = (path: KeyPath): string => path.filter((step) => typeof step === 'string').join('.');
 
 /** For whoever has no job file at hand: `columns.Cost: …`. */
-export const faultText = ({ path, message }: JobFault): string => `${pathText(path)}: ${message}`;
+export const jobFaultText = ({ path, message }: JobFault): string => `${pathText(path)}: ${message}`;
 
 /** Of a run, whatever its kind. */
 export const RUN_ID = /^\d{8}T\d{9}Z-[0-9a-f]{4}$/;

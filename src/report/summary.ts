@@ -220,7 +220,8 @@ export function isPlanOnly({ dry_run: dry, status }: Pick<Summary, 'dry_run' | '
 }
 
 /**
- * What a brake stopped. `plan`: what was planned, before anything was written. `refusals`: a run that was writing, because the service refused too much of it.
+ * What a brake stopped. `plan`: what was planned, before anything was written. `refusals`: a run that was writing, because the
+ * service refused too much of it.
  */
 type BrakeStop = 'plan' | 'refusals';
 

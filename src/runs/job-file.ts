@@ -4,9 +4,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path, { join } from 'node:path';
 import { RunError, systemCodes } from '../model/error.js';
 import type { Job } from '../model/job.js';
+import { nameHint } from '../pipeline/map/headings.js';
 import { type CheckedText, checkJobText } from './job/check.js';
 import { exportRequest, localDate, outputOf, targetProblems, withDate } from './job/export.js';
-import { didYouMean, type Loaded } from './job/shape.js';
+import type { Loaded } from './job/shape.js';
 import type { JobProblem } from './job/yaml.js';
 
 export type { CheckedText } from './job/check.js';
@@ -113,7 +114,7 @@ async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Pr
   const available = (await jobPaths(searched)).map(isPath ? (file) => path.basename(file) : jobNameOf);
   const folder = displayPath(searched);
   const wanted = isPath ? path.basename(nameOrPath) : nameOrPath;
-  const hint = didYouMean(wanted, available);
+  const hint = nameHint(wanted, available);
   const listed =
     available.length > 0 ? ` There are: ${available.slice(0, 20).join(', ')}.` : ` ${folder} holds no job files.`;
   throw new RunError(

@@ -4,9 +4,9 @@ import dotenv from 'dotenv';
 import { z } from 'zod';
 import { errorText, RunError, systemCodes } from '../model/error.js';
 import { isWebAddress } from '../model/job.js';
+import { nameHint } from '../pipeline/map/headings.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import type { TokenSource } from '../service/transport/token.js';
-import { didYouMean } from './job/shape.js';
 import { readSecretFile } from './secret-file.js';
 import {
   consoleAddress,
@@ -401,7 +401,7 @@ function read(stated: Layer, nameOf: (name: string) => string, faults: string[])
 }
 
 function unknownVariable(name: string, where: string, known: readonly string[]): string {
-  return `${name}${where} is no variable of rowferry${didYouMean(name, known)}`;
+  return `${name}${where} is no variable of rowferry${nameHint(name, known)}`;
 }
 
 const SIGN_IN: ReadonlySet<string> = new Set(Object.values(AUTH).flat());
@@ -487,7 +487,7 @@ function inputLayer(input: object, faults: string[]): Layer {
     if (value === undefined) continue;
     const name = names.get(option);
     if (name === undefined)
-      faults.push(`settings.${option} is no setting of rowferry${didYouMean(option, [...names.keys()])}`);
+      faults.push(`settings.${option} is no setting of rowferry${nameHint(option, [...names.keys()])}`);
     else found.set(name, String(value).trim());
   }
   return found;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { faultText, type ReconcileJob, reconcileJob } from '../../src/model/job.js';
+import { jobFaultText, type ReconcileJob, reconcileJob } from '../../src/model/job.js';
 import { compileCompare } from '../../src/pipeline/plan/authority.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 
@@ -67,7 +67,7 @@ describe('whose value stands', () => {
 
   test('names that are no fields, or that nothing sets, are told', () => {
     const { problems } = compile({ fields: ['nmae'], authority: { room: 'file' } });
-    expect(problems.map(faultText)).toEqual([
+    expect(problems.map(jobFaultText)).toEqual([
       expect.stringMatching(/compare.fields: .*no field `nmae`/),
       expect.stringMatching(/compare.authority.room: `room` is set by no column, .* nothing to compare/),
     ]);

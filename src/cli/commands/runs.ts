@@ -98,11 +98,11 @@ function listCommand(cli: Cli): CliCommand {
 /** Words behind a group of commands that are none of its commands, which commander hands to its default. */
 export async function refuseUnknown(group: Command, [word]: readonly string[]): Promise<void> {
   if (word === undefined) return;
-  const { didYouMean } = await import('../../runs/job/shape.js');
+  const { nameHint } = await import('../../runs/job/shape.js');
   const names = group.commands.map((command) => command.name());
   throw new RunError(
     'usage',
-    `\`rowferry ${group.name()}\` has no command \`${word}\`${didYouMean(word, names) || '.'} It has: ${names.join(', ')}.`,
+    `\`rowferry ${group.name()}\` has no command \`${word}\`${nameHint(word, names) || '.'} It has: ${names.join(', ')}.`,
   );
 }
 

@@ -175,10 +175,10 @@ async function parseResource(input: string | undefined): Promise<ExportableName>
   }
   const found = EXPORTABLE.find((name) => name === input.toLowerCase());
   if (found) return found;
-  const { didYouMean } = await import('../../runs/job/shape.js');
+  const { nameHint } = await import('../../runs/job/shape.js');
   throw new RunError(
     'usage',
-    `There is no resource \`${input}\`${didYouMean(input, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,
+    `There is no resource \`${input}\`${nameHint(input, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,
   );
 }
 

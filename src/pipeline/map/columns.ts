@@ -122,7 +122,7 @@ function locateColumns(
   for (const [field, text] of Object.entries(job.computed)) {
     const path = ['computed', field];
     const found = find(field, path, 'key');
-    const parts = splitTemplate(text).filter((_, i) => i % 2 === 1);
+    const parts = headingsIn(text);
     for (const heading of parts) mentioned.set(foldText(heading), heading);
     if (parts.length === 0) {
       const message = `\`${text}\` names no heading in braces, as in "{Vendor} / {Title}"; a fixed value belongs to constants`;
@@ -161,13 +161,15 @@ function headingProblem(heading: string, before: string | undefined): string | u
 
 /** The headings that a job names, each once. */
 export function headingsNamedBy({ columns, computed }: RowsJob): string[] {
-  const inBraces = Object.values(computed).flatMap((text) => splitTemplate(text).filter((_, i) => i % 2 === 1));
+  const inBraces = Object.values(computed).flatMap(headingsIn);
   const named = [...Object.keys(columns), ...inBraces];
   return [...new Map(named.map((heading) => [foldText(heading), heading])).values()];
 }
 
 /** A text of `computed` in its parts: fixed, heading, fixed, heading … */
 const splitTemplate = (text: string): string[] => text.split(/\{([^{}]+)\}/);
+
+const headingsIn = (text: string): string[] => splitTemplate(text).filter((_, i) => i % 2 === 1);
 
 function makeComposer(text: string, at: (heading: string) => number, isNull: (text: string) => boolean): ComposeText {
   const parts = splitTemplate(text).map((part, i) => (i % 2 === 1 ? at(part) : part));

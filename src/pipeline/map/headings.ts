@@ -87,6 +87,12 @@ export function didYouMean(text: string, names: Iterable<string>): string {
   return near.length === 0 ? '' : ` Did you mean ${quoted(near, ' or ')}?`;
 }
 
+/** `, did you mean \`columns\`?`, or '' where no name is near. */
+export function nameHint(text: string, names: Iterable<string>): string {
+  const [near] = nearestNames(text, names);
+  return near === undefined ? '' : `, did you mean \`${near}\`?`;
+}
+
 /** `"A", "B"`: line breaks shown as blanks, long names cut. */
 export function quoted(names: readonly string[], last = ', '): string {
   const all = names.map((name) => `"${excerpt(name)}"`);

@@ -1,7 +1,7 @@
 import { formatNumber } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
-import { faultText } from '../../model/job.js';
+import { jobFaultText } from '../../model/job.js';
 import { type Cell, displayText, isBlank, type NoRecord, type RowRef, type SheetRow } from '../../model/row.js';
 import { foldText } from '../../model/value.js';
 import { checkValue } from '../../resources/value-check.js';
@@ -29,7 +29,7 @@ export function compileMapping(input: MappingInput) {
     throw new RunError(
       'usage',
       `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.${sheetHint(input)}`,
-      faults.map(faultText),
+      faults.map(jobFaultText),
     );
   }
   const { fixed, key } = plan;

@@ -4,7 +4,7 @@ import { foldText, normaliseName } from '../../model/value.js';
 import { customFieldSpec, formFieldSpec } from '../../resources/custom.js';
 import { findField } from '../../resources/registry.js';
 import type { CustomField, CustomTemplate, FieldSpec, ResourceSpec } from '../../resources/spec.js';
-import { didYouMean, nearestNames, quoted } from './headings.js';
+import { didYouMean, nameHint, quoted } from './headings.js';
 
 /** The custom field templates and custom forms the service lists. */
 export interface Catalogue {
@@ -169,12 +169,8 @@ export function findTarget(
   }
   const field = findField(spec, text.trim());
   if (!field) {
-    const [near] = nearestNames(
-      text,
-      spec.fields.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
-    );
-    const hint = near === undefined ? '' : `, did you mean \`${near}\`?`;
-    return { problem: `${withArticle(spec.name)} has no field \`${text}\`${hint}` };
+    const names = spec.fields.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    return { problem: `${withArticle(spec.name)} has no field \`${text}\`${nameHint(text, names)}` };
   }
   if (field.derived || (field.create === undefined && field.update === undefined)) {
     return { problem: `\`${text}\` can only be read: the service sets it itself; remove it or map the column to ~` };

@@ -1,8 +1,9 @@
 import type { Job } from '../../model/job.js';
+import { nameHint } from '../../pipeline/map/headings.js';
 import { checkCron, checkTimeZone } from '../schedule/slots.js';
 import { checkExport } from './export.js';
 import { checkRows } from './rows.js';
-import { didYouMean, JOB_KINDS, type JobKind, jobShape, quoteValue, SCHEMAS, shapeProblems } from './shape.js';
+import { JOB_KINDS, type JobKind, jobShape, quoteValue, SCHEMAS, shapeProblems } from './shape.js';
 import {
   asObject,
   type JobProblem,
@@ -60,7 +61,7 @@ function kindOf({ kind }: RawObject, report: Report): JobKind | undefined {
   const known = JOB_KINDS.find((one) => one === kind);
   if (kind === undefined) report(['kind'], '`kind` is missing; write import, export or reconcile');
   else if (!known) {
-    const near = typeof kind === 'string' ? didYouMean(kind, JOB_KINDS) : '';
+    const near = typeof kind === 'string' ? nameHint(kind, JOB_KINDS) : '';
     report(valueAt(['kind']), `\`kind\` is ${quoteValue(kind)}; it must be import, export or reconcile${near}`);
   }
   return known;

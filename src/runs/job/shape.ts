@@ -13,7 +13,7 @@ import {
   reconcileJob,
 } from '../../model/job.js';
 import { withArticle } from '../../model/resource-names.js';
-import { nearestNames } from '../../pipeline/map/headings.js';
+import { nameHint, nearestNames } from '../../pipeline/map/headings.js';
 import { READ_ONLY, type ResourceName, WRITABLE } from '../../resources/spec.js';
 import { asObject, type RawObject } from './yaml.js';
 
@@ -74,7 +74,7 @@ export const jobShape = (kind: JobKind): Shape => ({
 
 /** `name`: the key with its place, where nothing else tells that. */
 export function unknownText(key: string, known: readonly string[], name = `\`${key}\``): string {
-  return `unknown key ${name}${didYouMean(key, known) || `; known here: ${known.join(', ')}`}`;
+  return `unknown key ${name}${nameHint(key, known) || `; known here: ${known.join(', ')}`}`;
 }
 
 export function shapeProblems(issues: readonly ZodIssue[], root: unknown, shape: Shape): JobFault[] {
@@ -103,7 +103,7 @@ function explain(issue: ZodIssue, path: KeyPath, root: unknown, shape: Shape): J
     case 'invalid_value':
       if (found === undefined) return [missingProblem(path, `; write ${choices(issue.values)}`)];
       return say(
-        `\`${name}\` is ${quoteValue(found)}; it must be ${issue.values.length > 1 ? 'one of: ' : ''}${choices(issue.values)}${typeof found === 'string' ? didYouMean(found, issue.values.map(String)) : ''}`,
+        `\`${name}\` is ${quoteValue(found)}; it must be ${issue.values.length > 1 ? 'one of: ' : ''}${choices(issue.values)}${typeof found === 'string' ? nameHint(found, issue.values.map(String)) : ''}`,
       );
     case 'invalid_type':
       if (found === undefined) return [missingProblem(path, HINTS[name] ?? '')];
@@ -236,13 +236,7 @@ export type LoadedJob = Loaded<RowsJob>;
 export type LoadedReconcileJob = Loaded<ReconcileJob>;
 export type LoadedExportJob = Loaded<ExportJob>;
 
-export { nearestNames };
-
-/** `, did you mean \`columns\`?`, or '' where no name is near. */
-export function didYouMean(text: string, names: Iterable<string>): string {
-  const [near] = nearestNames(text, names);
-  return near === undefined ? '' : `, did you mean \`${near}\`?`;
-}
+export { nameHint, nearestNames };
 
 /** The resource that is meant, also in the plural. `purpose`: what is asked for it, which a resource that is only read has no use for. */
 export function writableResource(given: string, purpose: string): ResourceName {
@@ -251,6 +245,6 @@ export function writableResource(given: string, purpose: string): ResourceName {
   if (found) return found;
   const why = READ_ONLY.some((name) => name === wanted)
     ? `${wanted} records can only be read.`
-    : `There is no resource \`${given}\`${didYouMean(wanted, WRITABLE) || '.'}`;
+    : `There is no resource \`${given}\`${nameHint(wanted, WRITABLE) || '.'}`;
   throw new RunError('usage', `${why} Name one for which ${purpose}: ${WRITABLE.join(', ')}.`);
 }

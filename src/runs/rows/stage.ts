@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { createNumberSet, type NumberSet } from '../../compact/dense-map.js';
 import { RunError } from '../../model/error.js';
-import { faultText, type RowsJob } from '../../model/job.js';
+import { jobFaultText, type RowsJob } from '../../model/job.js';
 import type { SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
@@ -98,7 +98,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     throw new RunError(
       'usage',
       'What the job says about comparing does not fit. Nothing was sent.',
-      compared.problems.map(faultText),
+      compared.problems.map(jobFaultText),
     );
   }
   mapping.warnings.forEach(run.warn);
@@ -338,7 +338,7 @@ export async function resolveJobValues(
   const { spec, lexicon } = connection;
   const catalogue = await loadCustomFields(customFieldsIn(Object.keys(jobValues)), lexicon);
   const { set, specs, problems } = compileSetValues(jobValues, [where], { job, spec, catalogue });
-  const faults = problems.map(faultText);
+  const faults = problems.map(jobFaultText);
   const names = new NameCollector();
   const row = { ref: { row: 1 }, set, issues: [] };
   names.add(row);

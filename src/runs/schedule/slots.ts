@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { CronExpression } from 'cron-parser';
 import { RunError } from '../../model/error.js';
-import { didYouMean } from '../job/shape.js';
+import { nameHint } from '../../pipeline/map/headings.js';
 
 /** The part of a job's `schedule` that says when; contract section 4. */
 export interface Schedule {
@@ -73,7 +73,7 @@ export function checkTimeZone(timezone: string): string | undefined {
     new Intl.DateTimeFormat('en', { timeZone: timezone });
     return undefined;
   } catch {
-    return `the time zone "${timezone}" is not known${didYouMean(timezone, Intl.supportedValuesOf('timeZone'))}`;
+    return `the time zone "${timezone}" is not known${nameHint(timezone, Intl.supportedValuesOf('timeZone'))}`;
   }
 }
 

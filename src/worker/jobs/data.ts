@@ -4,9 +4,9 @@ import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
 import { type Job, RUN_ID } from '../../model/job.js';
 import {
-  didYouMean,
   JOB_KINDS,
   type JobKind,
+  nameHint,
   quoteValue,
   type Shape,
   shapeProblems,
@@ -166,7 +166,7 @@ export function checkJobData(name: string, data: unknown): CheckedData {
   const kind = knownKind ?? 'import';
   const faults: string[] = knownKind
     ? []
-    : [`the job name is ${quoteValue(name)}; it must be one of: ${JOB_KINDS.join(', ')}${didYouMean(name, JOB_KINDS)}`];
+    : [`the job name is ${quoteValue(name)}; it must be one of: ${JOB_KINDS.join(', ')}${nameHint(name, JOB_KINDS)}`];
   const json = jsonOf(data);
   if (json === undefined) return { faults: [...faults, 'the data nests too deep to be read'] };
   const size = Buffer.byteLength(json);
