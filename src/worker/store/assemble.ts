@@ -12,6 +12,8 @@ export interface StoreParts<Kind extends Store['kind'] = Store['kind']> {
   readonly primitives: Primitives;
   readonly reports: Reports;
   readonly queues: Queues;
+  /** Where they are not kept among the texts. */
+  readonly leases?: Pick<Store, 'lease' | 'leased'>;
   /** Ends the connections: orderly, or at once where an orderly end takes too long. */
   end(): Promise<void>;
   abandon(): void;
@@ -30,6 +32,10 @@ const RETRY_AFTER_MS = 200;
 
 export function assemble<Kind extends Store['kind']>(parts: StoreParts<Kind>): Store & { readonly kind: Kind } {
   const { primitives, reports, queues } = parts;
+  const leases: Pick<Store, 'lease' | 'leased'> = parts.leases ?? {
+    lease: (name, ttlMs) => takeLease(primitives, name, ttlMs, reports.reportError),
+    leased: (name) => isLeased(primitives, name),
+  };
   const member = randomUUID();
   const presence = openPresence(primitives, member, reports.reportError);
   let closed: Promise<void> | undefined;
@@ -77,8 +83,8 @@ export function assemble<Kind extends Store['kind']>(parts: StoreParts<Kind>): S
       return worker.on('closing', presence.enter(name));
     },
 
-    lease: (name, ttlMs) => retried(() => takeLease(primitives, name, ttlMs, reports.reportError)),
-    leased: (name) => retried(() => isLeased(primitives, name)),
+    lease: (name, ttlMs) => retried(() => leases.lease(name, ttlMs)),
+    leased: (name) => retried(() => leases.leased(name)),
     read: (name) => retried(() => readText(primitives, name)),
     update: (name, edit) => explained(() => updateText(primitives, name, edit)),
     pace: (service) => ({ exchange: (report) => explained(() => exchangePace(primitives, service, member, report)) }),

@@ -86,9 +86,40 @@ export function embeddedParts(database: Database): Omit<StoreParts<'embedded'>, 
   return {
     kind: 'embedded',
     primitives: embeddedPrimitives(database),
+    leases: processLeases(),
     queues: embeddedQueues(database),
     end: async () => database.close(),
     abandon: () => undefined,
+  };
+}
+
+/**
+ * Within the one process that has the queue: they last as long as it lives. One that a busy machine, or a lid that was closed, kept
+ * from renewing would begin its runs anew, though nobody else could have them.
+ */
+function processLeases(): Pick<EmbeddedStore, 'lease' | 'leased'> {
+  const held = new Set<string>();
+  let last = 0;
+  return {
+    async lease(name) {
+      if (held.has(name)) return undefined;
+      held.add(name);
+      const epoch = Math.max(last + 1, Date.now());
+      last = epoch;
+      let valid = true;
+      return {
+        epoch,
+        get valid() {
+          return valid;
+        },
+        lost: new AbortController().signal,
+        async release() {
+          if (valid) held.delete(name);
+          valid = false;
+        },
+      };
+    },
+    leased: async (name) => held.has(name),
   };
 }
 
@@ -109,7 +140,6 @@ function embeddedPrimitives(database: Database): Primitives {
     return cell && (cell.until ?? Number.POSITIVE_INFINITY) > Date.now() ? cell.content : undefined;
   }
 
-  // At once: a busy process has to renew its leases in time.
   return {
     // A disk that is full can still be read.
     ping: () => step(() => void put.run('ping', '', null)),

@@ -82,12 +82,16 @@ describe.each(await availableStores())('rights and pace on $name', ({ name: kind
       });
     }
 
-    it('is known to be lost by who was stopped meanwhile (47)', async () => {
+    it('is known to be lost by who was stopped meanwhile, where another one could have it (47)', async () => {
       const name = fresh();
       const lease = await store.lease(name, 400);
       // As a paused process: no timer of it runs.
       const end = performance.now() + 600;
       while (performance.now() < end);
+      if (kind === 'embedded') {
+        expect([lease?.valid, lease?.lost.aborted, await other.lease(name, 400)]).toEqual([true, false, undefined]);
+        return lease?.release();
+      }
       expect(lease?.valid).toBe(false);
       await until(() => lease?.lost.aborted === true);
       const next = await other.lease(name, 400);
@@ -96,7 +100,7 @@ describe.each(await availableStores())('rights and pace on $name', ({ name: kind
     });
   });
 
-  // The others do not forget: their leases are on the disk.
+  // PostgreSQL does not forget: its leases are on the disk.
   const mayForget = kind === 'redis';
   if (mayForget) {
     it('hands out no lease that it may have forgotten, and the holder keeps its own (49, 50)', async () => {
