@@ -190,20 +190,13 @@ export const customForm: Renderer = {
 export type ReadForm = readonly (Renderer | RecordRenderer)[];
 
 /** Makes the function that writes a read form. */
-export function compileReadForm(
-  form: ReadForm,
-  positions: ReadonlyMap<string, number>,
-): (record: StoredRecord, context: RenderContext) => string {
-  const steps = form.map((step) => ({
-    label: `${quote(step.name)}:`,
-    position: 'from' in step ? positions.get(step.from)! : -1,
-    step,
-  }));
+export function compileReadForm(form: ReadForm): (record: StoredRecord, context: RenderContext) => string {
+  const steps = form.map((step) => ({ label: `${quote(step.name)}:`, step }));
   return (record, context) => {
-    const at = (field: string): Value => record.values[positions.get(field)!] ?? null;
-    const parts = steps.map(({ label, position, step }) => {
+    const at = (field: string): Value => record.values[field] ?? null;
+    const parts = steps.map(({ label, step }) => {
       if ('of' in step) return label + step.of(record, context);
-      const value = record.values[position] ?? null;
+      const value = at(step.from);
       return label + (value === null ? (step.blank ?? 'null') : step.show(value, context, record, at));
     });
     return `{${parts.join(',')}}`;
