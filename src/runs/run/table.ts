@@ -66,8 +66,8 @@ export async function readAsEarlier(
   store: RunStore,
 ): Promise<OpenSource> {
   if (run.jsonRows || !holdsCorrections(own.meta.headings)) return own;
-  const known = readAsOf(store);
-  const { handedBackBy, ...more } = known.handedBackBy === undefined ? await findEarlierRun(home, run, own) : known;
+  const kept = store.getValue(READ_AS) as ReadAs | undefined;
+  const { handedBackBy, ...more } = kept ?? (await findEarlierRun(home, run, own));
   if (handedBackBy === undefined)
     return { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, EARLIER_NOT_FOUND] } };
   store.setValue(READ_AS, { handedBackBy, ...more });
