@@ -215,9 +215,10 @@ function partsOf(raw: unknown, member: string) {
 /** The custom field templates of a record with their values by key: `{id, fields: {key: value}}`, interface section 2.1. */
 export function templateParts(raw: unknown) {
   const { parts, isWhole } = partsOf(raw, 'fields');
+  const isOnce = new Set(parts.map(({ id }) => id)).size === parts.length;
   return {
     parts: parts.map(({ id, held }) => ({ id, entries: entriesOf(held) })),
-    isWhole: isWhole && parts.every(({ held }) => isEmptyJson(held) || isObject(held) || isPairs(held)),
+    isWhole: isWhole && isOnce && parts.every(({ held }) => isEmptyJson(held) || isObject(held) || isPairs(held)),
   };
 }
 
@@ -256,8 +257,8 @@ const NO_FIELD = 0;
 const NO_COLUMN = '-';
 
 /**
- * Custom field values of a record. A key names its field in one of several ways. A template without any value leaves null under its first field, or `template.<id>.0` where none
- * is known, so that an update keeps it assigned.
+ * Custom field values of a record. A key names its field in one of several ways. A template without any value leaves null
+ * under its first field, or `template.<id>.0` where none is known, so that an update keeps it assigned.
  */
 export function readTemplate(raw: unknown, sink: Sink): void {
   for (const { id, entries } of templateParts(raw).parts) {

@@ -6,7 +6,7 @@ import { RunError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { isUnverifiable } from '../model/outcome.js';
 import { brakeStop } from '../report/summary.js';
-import { READ_AS, RunStore, type StoredRow } from '../store/run-store.js';
+import { RunStore, type StoredRow } from '../store/run-store.js';
 import { resumeExport } from './export.js';
 import { executeImport, importFile } from './import.js';
 import type { LoadedJob } from './job-file.js';
@@ -25,7 +25,6 @@ import {
 import { type RunFolder, runFolder } from './run/layout.js';
 import { findRun, freshRunId, isResumable, type RunEntry, readRun, retriedRows, undoneBy } from './run/list.js';
 import { type ImportRequest, reopenRun } from './run/run.js';
-import { queryStore, type ReadAs, readAsOf } from './run/table.js';
 import type { Settings } from './settings.js';
 import { executeUndo } from './undo.js';
 
@@ -95,7 +94,6 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
     throw earlier.refuse(
       `its rows are unknown and cannot be looked up (${rows.length}), so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
     );
-  const readAs = queryStore(folder, readAsOf);
   const fileRequest = reuseFileOf(earlier, options);
   const retryRequest: ImportRequest = {
     ...fileRequest,
@@ -106,7 +104,7 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
       `A retry of the rows of the run ${folder.run} that failed or were left unknown (${rows.length}), and of no others.`,
     ],
     makeSource(path, own) {
-      seedRetryStore(rows, own, readAs);
+      seedRetryStore(rows, own);
       return fileRequest.makeSource(path, own);
     },
   };
@@ -132,12 +130,10 @@ const RETRY_ROWS = `kind in ('failed', 'unknown') or (kind is null and op is not
 
 /**
  * Puts the rows into the store of the retry. What the run may have done is open there as it was here: the request that it was
- * about to send, with the record as it was before, which is also what the row can be put back to. The few rows are read as the
- * whole file was.
+ * about to send, with the record as it was before, which is also what the row can be put back to.
  */
-function seedRetryStore(rows: readonly StoredRow[], own: RunFolder, readAs: ReadAs | undefined): void {
+function seedRetryStore(rows: readonly StoredRow[], own: RunFolder): void {
   const store = new RunStore(own.store);
-  if (readAs) store.setValue(READ_AS, readAs);
   store.rows.addRows(rows.map(({ row }) => row));
   for (const { row, kind, op, key, record, at = 0, before } of rows) {
     if (kind === 'failed' || op === undefined) continue;

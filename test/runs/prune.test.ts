@@ -157,6 +157,14 @@ describe('what a run needs that stays', () => {
     expect(costs('B-399')).toEqual(['1.25']);
   });
 
+  it('and written as approved', async () => {
+    const { base, corrected } = await handedBack(3);
+    const braked = await desk.import(corrected, { ...CORRECTED_JOB, brakes: { max_creates: 1 } });
+    await rename(join(desk.home, 'runs', base.summary.run), join(desk.dir, 'away'));
+    expect((await desk.approve(braked.summary.run, 'Ann Lee')).summary.rows.created).toBe(3);
+    expect(costs('B-2')).toEqual(['1.25']);
+  });
+
   it('the run that handed rows back, and an editable export, for one that may be approved', async () => {
     const { base, corrected } = await handedBack(3);
     const brakes = { max_creates: 1 };
