@@ -2,7 +2,7 @@ import type { TableKind } from '../model/table.js';
 import { isEmpty, isRef, type Ref, type Value } from '../model/value.js';
 import { readDate } from '../resources/calendar.js';
 import { countryByCode } from '../resources/countries.js';
-import { stepsOf, valueAt } from '../resources/path.js';
+import { isEmptyJson, stepsOf, valueAt } from '../resources/path.js';
 import { type ReadOnlyField, type ReadOnlySpec, readOnlySpec, resourceSpec } from '../resources/registry.js';
 import {
   type FieldSpec,
@@ -24,7 +24,7 @@ import {
   tableKind,
 } from './column.js';
 import { customColumns } from './custom-columns.js';
-import { exportedText, isEmptyJson, isJsonObject, listText, rawText } from './raw-text.js';
+import { exportedText, isJsonObject, listText, rawText } from './raw-text.js';
 
 /** How a customer came to be known: customers cannot be listed (interface, section 4.1). */
 export const KNOWN_FROM = '_known_from';

@@ -1,9 +1,17 @@
 import { foldText, isEmpty } from '../model/value.js';
-import { customType, entriesOf, fieldsByKey, formFieldName, templateFieldName } from '../resources/custom.js';
-import { recordId } from '../resources/read-value.js';
+import {
+  belongsTo,
+  customType,
+  fieldsByKey,
+  formFieldName,
+  formParts,
+  templateFieldName,
+  templateParts,
+} from '../resources/custom.js';
+import { isEmptyJson } from '../resources/path.js';
 import type { CustomField, CustomTemplate, Lexicon, ResourceSpec } from '../resources/spec.js';
 import { type ExportColumn, type ExportContext, type ExportRecord, tableKind, type UnheadedColumn } from './column.js';
-import { exportedText, isEmptyJson, isJsonObject, rawText } from './raw-text.js';
+import { exportedText, rawText } from './raw-text.js';
 
 /** One value of a record's custom fields, and whose it is. */
 interface CustomCell {
@@ -49,14 +57,13 @@ function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): C
       if (owner !== undefined) put(name, record.read?.fields[name], { owner: Number(owner) });
     }
   }
-  const parts = templatesOf(template);
-  if (!parts || (isJsonObject(template) && Object.keys(template).some((key) => key !== 'id' && key !== 'fields')))
-    unmatched.add(spec.template.read);
-  for (const { id, entries } of parts ?? []) {
+  const templates = templateParts(template);
+  if (!templates.isWhole) unmatched.add(spec.template.read);
+  for (const { id, entries } of templates.parts) {
     const described = lexicon.template(id);
     const named =
       described &&
-      belongsTo(spec, described.resource) &&
+      belongsTo(spec, described) &&
       fieldsByKey(
         described,
         entries.map(([key]) => key),
@@ -69,72 +76,19 @@ function valuesOf(record: ExportRecord, spec: ResourceSpec, lexicon: Lexicon): C
   }
   const form = spec.form?.read;
   if (form !== undefined) {
-    const rows = formRowsOf(record.json[form]);
-    if (!rows) unmatched.add(form);
-    for (const { id, row, data, hasExtras } of rows ?? []) {
+    const rows = formParts(record.json[form]);
+    if (!rows.isWhole) unmatched.add(form);
+    for (const { id, row, data } of rows.parts) {
       const described = lexicon.form(id);
-      const names = described && belongsTo(spec, described.resource) ? described.fields.map(({ name }) => name) : [];
+      const names = described && belongsTo(spec, described) ? described.fields.map(({ name }) => name) : [];
       for (const [key, raw] of Object.entries(data)) {
         put(formFieldName(id, row, key), raw, { owner: id, form: { row, key } });
         if (!names.includes(key) && !isEmptyJson(raw)) unmatched.add(form);
       }
-      if (hasExtras || row > MOST_ROWS) unmatched.add(form);
+      if (row > MOST_ROWS) unmatched.add(form);
     }
   }
   return { cells, unmatched: [...unmatched] };
-}
-
-/** The templates of a record; undefined where they do not have the documented form. */
-function templatesOf(raw: unknown) {
-  if (isEmptyJson(raw)) return [];
-  const parts: { readonly id: number; readonly entries: ReturnType<typeof entriesOf> }[] = [];
-  for (const item of Array.isArray(raw) ? raw : [raw]) {
-    const id = isJsonObject(item) ? recordId(item['id']) : undefined;
-    if (!isJsonObject(item) || id === undefined || parts.some((part) => part.id === id)) return undefined;
-    if (Array.isArray(raw) && Object.keys(item).some((key) => key !== 'id' && key !== 'fields')) return undefined;
-    const fields = item['fields'];
-    if (!isEmptyJson(fields) && !isJsonObject(fields) && !isPairs(fields)) return undefined;
-    parts.push({ id, entries: entriesOf(fields) });
-  }
-  return parts;
-}
-
-function isPairs(fields: unknown): boolean {
-  return (
-    Array.isArray(fields) &&
-    fields.every((item) => isJsonObject(item) && Object.keys(item).every((key) => /^(id|name|value)$/.test(key)))
-  );
-}
-
-interface FormRow {
-  readonly id: number;
-  /** Among the rows of its form, from 1. */
-  readonly row: number;
-  readonly data: Readonly<Record<string, unknown>>;
-  /** Something stands beside the values. */
-  readonly hasExtras: boolean;
-}
-
-/** The form rows of a record; undefined where they do not have the documented form. */
-function formRowsOf(raw: unknown): readonly FormRow[] | undefined {
-  if (isEmptyJson(raw)) return [];
-  const counts = new Map<number, number>();
-  const rows: FormRow[] = [];
-  for (const item of Array.isArray(raw) ? raw : [raw]) {
-    const id = isJsonObject(item) ? recordId(item['id']) : undefined;
-    if (!isJsonObject(item) || id === undefined) return undefined;
-    const data = item['custom_form_data'] ?? {};
-    if (!isJsonObject(data)) return undefined;
-    const row = (counts.get(id) ?? 0) + 1;
-    counts.set(id, row);
-    rows.push({
-      id,
-      row,
-      data,
-      hasExtras: Object.keys(item).some((key) => key !== 'id' && key !== 'custom_form_data'),
-    });
-  }
-  return rows;
 }
 
 /**
@@ -157,13 +111,9 @@ export function customColumns(spec: ResourceSpec, context: ExportContext): reado
   return [...assignmentColumns(spec, valuesIn), ...columns];
 }
 
-/** Of those the service lists, what belongs to the resource. The interface has no template type for customers. */
+/** Of those the service lists, what belongs to the resource. */
 function ownedTemplates(spec: ResourceSpec, all: readonly CustomTemplate[]): readonly CustomTemplate[] {
-  return all.filter(({ resource }) => belongsTo(spec, resource));
-}
-
-function belongsTo(spec: ResourceSpec, resource: string): boolean {
-  return resource === spec.name || (spec.name === 'customer' && resource === 'supplier');
+  return all.filter((one) => belongsTo(spec, one));
 }
 
 /** Which templates and forms a record has: it may have one without any value. */
@@ -182,7 +132,7 @@ function assignmentColumns(
       text(record) {
         const raw = record.json[template];
         const parts = raw === undefined ? [...valuesIn(record).cells.values()].map(({ owner }) => owner) : [];
-        const ids = raw === undefined ? parts : (templatesOf(raw) ?? []).map(({ id }) => id);
+        const ids = raw === undefined ? parts : templateParts(raw).parts.map(({ id }) => id);
         return [...new Set(ids)].join(', ');
       },
     },
@@ -194,7 +144,10 @@ function assignmentColumns(
             kind: 'text' as const,
             source: { kind: 'path' as const, path: `${form}.id` },
             note: 'Ids of the custom forms that the record has, one for each row. For information.',
-            text: ({ json }: ExportRecord) => (formRowsOf(json[form]) ?? []).map(({ id }) => id).join(', '),
+            text: ({ json }: ExportRecord) =>
+              formParts(json[form])
+                .parts.map(({ id }) => id)
+                .join(', '),
           },
         ]),
   ];
@@ -298,8 +251,7 @@ export function customExtras(spec: ResourceSpec, known: readonly ExportColumn[],
     if (!form || form.row > MOST_ROWS || names.has(name) || rows.has(name)) return;
     const at = context.forms.findIndex(({ id }) => id === owner);
     const template = context.forms[at];
-    const field =
-      template && belongsTo(spec, template.resource) && template.fields.find((one) => one.name === form.key);
+    const field = template && belongsTo(spec, template) && template.fields.find((one) => one.name === form.key);
     if (!template || !field) return;
     const { heading, byId, ...draft } = formDraft(template, field, form.row, context.forms);
     const text = (record: ExportRecord) => valuesIn(record).cells.get(name)?.text ?? '';

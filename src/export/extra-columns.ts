@@ -1,3 +1,4 @@
+import { isEmptyJson } from '../resources/path.js';
 import type { ReadRecord } from '../resources/read.js';
 import { resourceSpec } from '../resources/registry.js';
 import { readPaths } from '../resources/spec.js';
@@ -11,7 +12,7 @@ import {
   type UnheadedColumn,
 } from './column.js';
 import { customExtras } from './custom-columns.js';
-import { columnKind, isEmptyJson, isJsonObject, rawText, type Shape, shapeOf } from './raw-text.js';
+import { columnKind, isJsonObject, rawText, type Shape, shapeOf } from './raw-text.js';
 
 /** Members without a column that get columns of their own; of more, all stand in one column as JSON. */
 const MOST = 1_000;

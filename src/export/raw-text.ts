@@ -3,6 +3,7 @@ import { stringifyBody } from '../model/json.js';
 import type { TableKind } from '../model/table.js';
 import { isRef, type Value } from '../model/value.js';
 import { isCalendarDate } from '../resources/calendar.js';
+import { isEmptyJson } from '../resources/path.js';
 
 /** Values of a record as the text of one cell. Nothing is cut, and no number passes through a float. */
 
@@ -12,13 +13,6 @@ const LIST_SEPARATORS = /[\s,;]/;
 /** An object of JSON; numbers with all their digits are none. */
 export function isJsonObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json) && !(json instanceof Decimal);
-}
-
-/** Null, '' and lists or objects without anything in them. */
-export function isEmptyJson(json: unknown): boolean {
-  if (json === undefined || json === null || json === '') return true;
-  if (Array.isArray(json)) return json.length === 0;
-  return isJsonObject(json) && Object.keys(json).length === 0;
 }
 
 /** JSON as the service sent it: plain values as they are, lists and objects as JSON text. */

@@ -1,6 +1,6 @@
 import { Decimal } from '../model/decimal.js';
 import { normaliseName, type Value } from '../model/value.js';
-import { isObject } from './path.js';
+import { isEmptyJson, isObject } from './path.js';
 import { type Loss, type ReadResult, readValue, recordId, shortJsonText } from './read-value.js';
 import {
   type CustomField,
@@ -131,6 +131,11 @@ export function customType(dataType: CustomField['dataType'], text: FieldType = 
   }
 }
 
+/** Customers have a template in both forms of the interface, which lists no template type for them: supplier templates serve. */
+export function belongsTo(spec: ResourceSpec, { resource }: CustomTemplate): boolean {
+  return resource === spec.name || (spec.name === 'customer' && resource === 'supplier');
+}
+
 /** Describes a field of a custom field template as if it were one of the resource's own. */
 export function customFieldSpec(spec: ResourceSpec, template: CustomTemplate, field: CustomField): FieldSpec {
   const { create, update } = spec.templateTextMax;
@@ -196,16 +201,47 @@ export function addReading(sink: Sink, field: string, raw: unknown, reading: Rea
   else sink.fields[field] = reading.value;
 }
 
-/** The objects that have an id, of one or a list of them. */
-function itemsOf(raw: unknown): readonly { readonly id: number; readonly item: Readonly<Record<string, unknown>> }[] {
-  return [raw].flat().flatMap((item) => {
+/** The objects that have an id, of one or a list of them, each with what it holds. `isWhole`: nothing else is there. */
+function partsOf(raw: unknown, member: string) {
+  const items = [raw].flat().filter((item) => !isEmptyJson(item));
+  const parts = items.flatMap((item) => {
     const id = isObject(item) ? recordId(item['id']) : undefined;
-    return isObject(item) && id !== undefined ? { id, item } : [];
+    return isObject(item) && id !== undefined ? { id, item, held: item[member] } : [];
   });
+  const others = parts.flatMap(({ item }) => Object.keys(item).filter((key) => key !== 'id' && key !== member));
+  return { parts, isWhole: parts.length === items.length && others.length === 0 };
 }
 
+/** The custom field templates of a record with their values by key: `{id, fields: {key: value}}`, interface section 2.1. */
+export function templateParts(raw: unknown) {
+  const { parts, isWhole } = partsOf(raw, 'fields');
+  const isOnce = new Set(parts.map(({ id }) => id)).size === parts.length;
+  return {
+    parts: parts.map(({ id, held }) => ({ id, entries: entriesOf(held) })),
+    isWhole: isWhole && isOnce && parts.every(({ held }) => isEmptyJson(held) || isObject(held) || isPairs(held)),
+  };
+}
+
+/** The form rows of a record: a list of `{id, custom_form_data: {column: value}}`, interface section 2.5. A form's rows count from 1. */
+export function formParts(raw: unknown) {
+  const { parts, isWhole } = partsOf(raw, 'custom_form_data');
+  const counts = new Map<number, number>();
+  return {
+    parts: parts.map(({ id, item, held }) => {
+      const row = (counts.get(id) ?? 0) + 1;
+      counts.set(id, row);
+      return { id, row, data: isObject(held) ? held : {}, parent: item['parent_row_id'] };
+    }),
+    isWhole: isWhole && parts.every(({ held }) => isEmptyJson(held) || isObject(held)),
+  };
+}
+
+const isPairs = (raw: unknown): boolean =>
+  Array.isArray(raw) &&
+  raw.every((item) => isObject(item) && Object.keys(item).every((key) => /^(id|name|value)$/.test(key)));
+
 /** An object's own entries; also of a list `[{id | name, value}]`. */
-export function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
+function entriesOf(raw: unknown): readonly (readonly [string, unknown])[] {
   if (isObject(raw)) return Object.entries(raw);
   if (!Array.isArray(raw)) return [];
   return raw.filter(isObject).map((item) => [shortJsonText(item['id'] ?? item['name']), item['value']] as const);
@@ -221,14 +257,12 @@ const NO_FIELD = 0;
 const NO_COLUMN = '-';
 
 /**
- * Custom field values of a record: `{id, fields: {key: value}}`, interface section 2.1. A key names its field
- * in one of several ways. A template without any value leaves null under its first field, or `template.<id>.0` where none
- * is known, so that an update keeps it assigned.
+ * Custom field values of a record. A key names its field in one of several ways. A template without any value leaves null
+ * under its first field, or `template.<id>.0` where none is known, so that an update keeps it assigned.
  */
 export function readTemplate(raw: unknown, sink: Sink): void {
-  for (const { id, item } of itemsOf(raw)) {
+  for (const { id, entries } of templateParts(raw).parts) {
     const template = sink.lexicon.template(id);
-    const entries = entriesOf(item['fields']);
     const keys = entries.map(([key]) => key);
     const named = template && fieldsByKey(template, keys);
     const filled = entries.filter(hasValue);
@@ -249,20 +283,14 @@ export function readTemplate(raw: unknown, sink: Sink): void {
 const NESTED_ROW = 'it belongs to a form row below another row, which no request can carry';
 
 /**
- * Custom form rows of a record: a list of `{id, custom_form_data: {column: value}}`, interface section 2.5.
- * A form's rows are counted in their order; one without values leaves null under one column, so that an update keeps it.
+ * Custom form rows of a record. One without values leaves null under one column, so that an update keeps it.
  * A row that hangs below another (`parent_row_id`) has no write form: its values are losses, and it is one if it has none.
  */
 export function readForms(raw: unknown, sink: Sink): void {
-  const seen = new Map<number, number>();
-  for (const { id, item } of itemsOf(raw)) {
-    const occurrence = (seen.get(id) ?? 0) + 1;
-    seen.set(id, occurrence);
+  for (const { id, row: occurrence, data, parent } of formParts(raw).parts) {
     const columns = sink.lexicon.form(id)?.fields ?? [];
-    const parent = item['parent_row_id'];
     const isNested = !isBlank(parent) && parent !== 0;
-    const data = item['custom_form_data'];
-    const filled = isObject(data) ? Object.entries(data).filter(hasValue) : [];
+    const filled = Object.entries(data).filter(hasValue);
     for (const [column, value] of filled) {
       const field = formFieldName(id, occurrence, column);
       const described = columns.find(({ name }) => name === column);

@@ -7,6 +7,13 @@ export function isObject(json: unknown): json is Readonly<Record<string, unknown
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
+/** Null, '' and lists or objects without anything in them. */
+export function isEmptyJson(json: unknown): boolean {
+  if (json === undefined || json === null || json === '') return true;
+  if (Array.isArray(json)) return json.length === 0;
+  return isObject(json) && Object.keys(json).length === 0;
+}
+
 /** What stands at the path, or at the end of its steps; undefined where a step is missing or is no object. */
 export function valueAt(json: unknown, path: string | readonly string[]): unknown {
   let at: unknown = json;

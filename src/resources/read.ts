@@ -2,7 +2,7 @@ import { RunError } from '../model/error.js';
 import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty } from '../model/value.js';
 import { addReading, readForms, readTemplate, type Sink } from './custom.js';
-import { isObject, stepsOf, valueAt } from './path.js';
+import { isEmptyJson, isObject, stepsOf, valueAt } from './path.js';
 import { type Loss, readValue, recordId, shortJsonText } from './read-value.js';
 import { type FieldSpec, type Lexicon, memoized, type ResourceSpec, readPaths } from './spec.js';
 
@@ -119,19 +119,13 @@ function unknownKeys(spec: ResourceSpec, json: Readonly<Record<string, unknown>>
   const { top, parts } = knownKeys(spec);
   const unknown: string[] = [];
   for (const [key, value] of Object.entries(json)) {
-    if (!hasContent(value)) continue;
+    if (isEmptyJson(value)) continue;
     if (!top.has(key)) unknown.push(key);
     const inner = parts.get(key);
     if (!inner || !isObject(value)) continue;
     for (const [part, partValue] of Object.entries(value)) {
-      if (!inner.has(part) && hasContent(partValue)) unknown.push(`${key}.${part}`);
+      if (!inner.has(part) && !isEmptyJson(partValue)) unknown.push(`${key}.${part}`);
     }
   }
   return unknown;
-}
-
-function hasContent(value: unknown): boolean {
-  if (value === undefined || value === null || value === '') return false;
-  if (Array.isArray(value)) return value.length > 0;
-  return !isObject(value) || Object.keys(value).length > 0;
 }

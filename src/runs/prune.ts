@@ -7,7 +7,7 @@ import { jobKey, type RunFolder, runFolder } from './run/layout.js';
 import { type RunEntry, readRun, readRunSummary, runIds } from './run/list.js';
 import { LockedError, takeLock } from './run/lock.js';
 import type { StoredRequest } from './run/run.js';
-import { HANDED_BACK_BY, queryStore } from './run/table.js';
+import { queryStore, readAsOf } from './run/table.js';
 
 const DAY_MS = 86_400_000;
 
@@ -109,11 +109,8 @@ function approvalReason(
 const editedFrom = (request: StoredRequest | undefined): string | undefined =>
   request?.job.job.kind === 'import' ? request.job.job.edited_from : undefined;
 
-/** The run that handed back the rows that a run imports: by its file they are read. */
-function handedBackBy(folder: RunFolder): string | undefined {
-  const by = queryStore(folder, (store) => store.getValue(HANDED_BACK_BY));
-  return typeof by === 'string' ? by : undefined;
-}
+/** The run that handed back the rows that a run imports: whoever brings them once more is told that they were taken. */
+const handedBackBy = (folder: RunFolder): string | undefined => queryStore(folder, readAsOf)?.handedBackBy;
 
 /** Why a run has not come to its end; undefined where it has. */
 async function openReason(home: string, { run, kind, status, dry_run: dryRun }: RunEntry): Promise<string | undefined> {

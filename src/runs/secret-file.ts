@@ -12,26 +12,13 @@ const PAUSE_MS = 20;
  * one that nobody writes to is empty. Never waits for good, and never reads on and on. Throws an `Error` that says what the file is or does.
  */
 export function readSecretFile(path: string): { readonly secret: string; readonly isPipe: boolean } {
-  const bytes = Buffer.alloc(MAX_BYTES + 1);
   let file: number | undefined;
   try {
     // Non-blocking, so that a pipe without a writer is not waited for.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const isPipe = !fstatSync(file).isFile();
-    const until = performance.now() + PIPE_MS;
-    for (let size = 0; ; ) {
-      const count = readSome(file, bytes.subarray(size));
-      if (count === 0) {
-        const secret = bytes.toString('utf8', 0, size).trim();
-        if (secret !== '') return { secret, isPipe };
-        throw new Error('is empty');
-      }
-      size += count ?? 0;
-      if (size > MAX_BYTES) throw new Error(`is larger than ${MAX_BYTES / 1024} KB, and holds no secret`);
-      if (count !== undefined) continue;
-      if (performance.now() > until) throw new Error('comes to no end');
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
-    }
+    const secret = readToEnd(file).trim();
+    if (secret === '') throw new Error('is empty');
+    return { secret, isPipe: !fstatSync(file).isFile() };
   } catch (error) {
     const [code] = systemCodes(error);
     throw code === undefined ? error : new Error(`cannot be read (${code})`, { cause: error });
@@ -40,12 +27,20 @@ export function readSecretFile(path: string): { readonly secret: string; readonl
   }
 }
 
-/** Undefined where nothing has come yet. */
-function readSome(file: number, into: Buffer): number | undefined {
-  try {
-    return readSync(file, into);
-  } catch (error) {
-    if (systemCodes(error)[0] === 'EAGAIN') return undefined;
-    throw error;
+function readToEnd(file: number): string {
+  const bytes = Buffer.alloc(MAX_BYTES + 1);
+  const until = performance.now() + PIPE_MS;
+  for (let size = 0; size <= MAX_BYTES; ) {
+    try {
+      const count = readSync(file, bytes.subarray(size));
+      if (count === 0) return bytes.toString('utf8', 0, size);
+      size += count;
+    } catch (error) {
+      if (systemCodes(error)[0] !== 'EAGAIN') throw error;
+      // Nothing has come yet.
+      if (performance.now() > until) throw new Error('comes to no end');
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    }
   }
+  throw new Error(`is larger than ${MAX_BYTES / 1024} KB, and holds no secret`);
 }

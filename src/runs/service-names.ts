@@ -6,7 +6,7 @@ import { foldText } from '../model/value.js';
 import { type Catalogue, findCustom } from '../pipeline/map/targets.js';
 import { parseTemplate } from '../resources/custom.js';
 import { resourceSpec } from '../resources/registry.js';
-import type { CustomTemplate, FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
+import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
 import { openKnownIds } from '../service/known-ids.js';
 import { walkList } from '../service/lists/walk-list.js';
@@ -40,13 +40,13 @@ const LEARNED_KINDS: readonly KnownKind[] = ['customer', 'business-unit', 'hardw
 
 /** The custom field templates and forms. */
 export async function readCatalogue(spec: ResourceSpec, options: ListOptions): Promise<Catalogue> {
-  const read = async (list: Readable, parse: (record: Json) => CustomTemplate | undefined) => {
+  const read = async (list: Readable) => {
     const records = await readList(list, options, 'no custom fields of it are in the workbook');
-    return (records ?? []).flatMap((record) => parse(record) ?? []);
+    return (records ?? []).flatMap((record) => parseTemplate(record) ?? []);
   };
   const [templates, forms] = await Promise.all([
-    read('custom-field-template', parseTemplate),
-    spec.form ? read('custom-form-template', parseTemplate) : [],
+    read('custom-field-template'),
+    spec.form ? read('custom-form-template') : [],
   ]);
   return { templates, forms };
 }

@@ -332,8 +332,10 @@ export function resolveSettings(
   const file = layer(dotEnv.values);
   const secretFiles = [shell, file].flatMap((stated) => readSecretFiles(stated, cwd, faults));
   const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...FILE_SECRETS.map(fileVariable)];
-  for (const name of shell.keys()) if (!known.includes(name)) faults.push(unknownVariable(name, '', known));
-  for (const name of file.keys()) if (!known.includes(name)) faults.push(unknownVariable(name, ' (in .env)', known));
+  for (const layer of [shell, file])
+    for (const name of layer.keys())
+      if (!known.includes(name))
+        faults.push(`${name}${layer === file ? ' (in .env)' : ''} is no variable of rowferry${nameHint(name, known)}`);
   const own = inputLayer(input, faults);
   // The way to sign in that is stated first replaces any other.
   const signIns = [own, shell, file].map(waysToSignIn).find((ways) => ways.length > 0) ?? [];
@@ -398,10 +400,6 @@ function read(stated: Layer, nameOf: (name: string) => string, faults: string[])
   }
   // Where a value is lacking there is a fault, and nobody looks at it.
   return data as VariableValues;
-}
-
-function unknownVariable(name: string, where: string, known: readonly string[]): string {
-  return `${name}${where} is no variable of rowferry${nameHint(name, known)}`;
 }
 
 const SIGN_IN: ReadonlySet<string> = new Set(Object.values(AUTH).flat());
@@ -495,16 +493,8 @@ function inputLayer(input: object, faults: string[]): Layer {
 
 /** Files of the data folder that no job reads. */
 const OWN_FILES = [
-  'keys.json',
-  'users.json',
-  'audit.ndjson',
-  'open-console.html',
-  'home.db',
-  'home.db-wal',
-  'home.db-shm',
-  'queue.db',
-  'queue.db-wal',
-  'queue.db-shm',
+  ...['keys.json', 'users.json', 'audit.ndjson', 'open-console.html'],
+  ...['home.db', 'queue.db'].flatMap((name) => [name, `${name}-wal`, `${name}-shm`]),
 ];
 
 /** Puts what the files hold in the place of their names, and returns their paths. */

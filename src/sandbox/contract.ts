@@ -38,7 +38,7 @@ const contractType = oneOf('buy_side', 'sell_side');
 /** Said in an update, where no documented body lists it, it may only repeat what the contract is. */
 const unchangedType: Kind<string> = (value, name, context) => {
   const kept = contractType(value, name, context);
-  const current = context.current?.values[0];
+  const current = context.current?.values['contract_type'];
   return kept !== null && current !== undefined && kept !== current
     ? context.fail(name, 'contract_type cannot be changed by an update.')
     : kept;

@@ -196,7 +196,7 @@ function storeAccess(world: World) {
       const record = world.table(resource).get(id);
       return record && toReadForm(resource, record);
     },
-    raw: (resource: WritableName) => [...world.table(resource).all()].map((record) => rawValues(resource, record)),
+    raw: (resource: WritableName) => [...world.table(resource).all()].map((record) => rawValues(record)),
     insert: (resource: WritableName, bodies: readonly (object | string)[]) =>
       bodies.map((body) => insertRecord(world, resource, bodyOf(body)).id),
     edit(resource: WritableName, id: number, changes: object) {

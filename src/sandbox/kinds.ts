@@ -281,9 +281,8 @@ function templateValues(type: string, value: Json, field: string, context: Write
   if (found.type !== type) {
     return context.fail(`${field}.id`, `The template "${found.name}" is for the type ${found.type}, not ${type}.`);
   }
-  const isStored = context.current?.values.some(
-    (stored) => Array.isArray(stored) && stored.some((one) => 'template' in one && one.template === id),
-  );
+  const stored = context.current?.values['template'];
+  const isStored = Array.isArray(stored) && stored.some((one) => 'template' in one && one.template === id);
   if (!found.is_active && !isStored) return context.fail(`${field}.id`, `The template "${found.name}" is not active.`);
   const values = items(members.get('fields') ?? [], `${field}.fields`, context, (item, path) => {
     const entry = object(item, path, context);

@@ -3,7 +3,7 @@ import { json, oneFault, quote, refuse, refuseFields, type ServiceResponse } fro
 import type { FormRow, License, LookupName, StoredRecord, Value } from './stored-record.js';
 import type { Switches } from './switches.js';
 import { readJson, showDate } from './values.js';
-import { COMPILED, type Table, type World } from './world.js';
+import type { Table, World } from './world.js';
 
 /** The reads of the interface: lists with their filters, and single records (sections 4.1, 4.4 and 8). */
 
@@ -132,11 +132,10 @@ function probe(world: World, request: ReadRequest, company: number): ServiceResp
   const wanted = serialList(request.body);
   if (typeof wanted === 'string') return refuseFields(oneFault('list', wanted), world.switches.errorFormat);
   const table = world.listTable('asset');
-  const position = COMPILED.asset.positions.get('serial_number')!;
   // One for each asset that has it.
   const found = [...new Set(wanted)].flatMap((serial) =>
     table
-      .lookUp(position, serial)
+      .lookUp('serial_number', serial)
       .filter((id) => table.get(id)!.company === company)
       .map(() => show(serial)),
   );
@@ -210,8 +209,7 @@ function filtered(world: World, resource: WritableName, company: number, query: 
   for (const [parameter, field] of Object.entries(TEXT_FILTERS[resource])) {
     const wanted = query.get(parameter);
     if (wanted === null || wanted === '' || matching === 'ignored') continue;
-    const position = COMPILED[resource].positions.get(field)!;
-    ids = applyFilter(table, ids, company, position, wanted, matching);
+    ids = applyFilter(table, ids, company, field, wanted, matching);
   }
   return resource === 'asset' ? byCustomForm(world, table, ids, query) : ids;
 }
@@ -220,16 +218,16 @@ function applyFilter(
   table: Table,
   ids: readonly number[],
   company: number,
-  position: number,
+  field: string,
   wanted: string,
   matching: Matching,
 ): readonly number[] {
-  if (matching === 'exact' && table.indexed.includes(position)) {
-    const hits = table.lookUp(position, wanted).filter((id) => table.get(id)!.company === company);
+  if (matching === 'exact' && table.indexed.includes(field)) {
+    const hits = table.lookUp(field, wanted).filter((id) => table.get(id)!.company === company);
     return ids === table.ids(company) ? hits : hits.filter((id) => ids.includes(id));
   }
   return ids.filter((id) => {
-    const text = table.get(id)!.values[position];
+    const text = table.get(id)!.values[field];
     return typeof text === 'string' && matches(text, wanted, matching);
   });
 }
@@ -240,7 +238,6 @@ function byCustomForm(world: World, table: Table, ids: readonly number[], query:
   const column = query.get('custom_form_name');
   const wanted = query.get('custom_form_value');
   if ((form === null && column === null && wanted === null) || world.switches.filters === 'ignored') return ids;
-  const position = COMPILED.asset.positions.get('form_template')!;
   const passes = (record: StoredRecord, row: FormRow): boolean => {
     if (form !== null && String(row.form) !== form) return false;
     const formFields = world.lookups.get('custom-form-template', row.form, record.company)?.fields ?? [];
@@ -253,7 +250,7 @@ function byCustomForm(world: World, table: Table, ids: readonly number[], query:
   };
   return ids.filter((id) => {
     const record = table.get(id)!;
-    return ((record.values[position] ?? []) as readonly FormRow[]).some((row) => passes(record, row));
+    return ((record.values['form_template'] ?? []) as readonly FormRow[]).some((row) => passes(record, row));
   });
 }
 
@@ -308,18 +305,17 @@ function orderKey(by: string): (record: StoredRecord) => string | number | null 
   if (by === 'asset_id') return (record) => record.id;
   if (by === 'created_date') return (record) => record.created;
   if (by === 'modified_date') return (record) => record.modified;
-  const position = COMPILED.asset.positions.get(by === 'asset_name' ? 'name' : by)!;
-  return (record) => (record.values[position] ?? null) as string | null;
+  const field = by === 'asset_name' ? 'name' : by;
+  return (record) => (record.values[field] ?? null) as string | null;
 }
 
 /** Every serial number of a company, by asset id ascending. */
 function serialNumbers(world: World, company: number): string[] {
   const table = world.listTable('asset');
-  const position = COMPILED.asset.positions.get('serial_number')!;
   const isText = (value: Value | undefined): value is string => typeof value === 'string' && value !== '';
   return table
     .ids(company)
-    .map((id) => table.get(id)!.values[position])
+    .map((id) => table.get(id)!.values['serial_number'])
     .filter(isText);
 }
 

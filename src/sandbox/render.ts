@@ -24,12 +24,7 @@ export interface RenderContext {
   contractNumber(id: number): string | undefined;
 }
 
-type Show = (
-  value: NonNullable<Value>,
-  context: RenderContext,
-  record: StoredRecord,
-  at: (field: string) => Value,
-) => string;
+type Show = (value: NonNullable<Value>, context: RenderContext, record: StoredRecord) => string;
 
 /** One member of a read form. */
 interface Renderer {
@@ -136,9 +131,9 @@ export const category: Renderer = {
 export const expenditure: Renderer = {
   name: 'expenditure_type',
   from: 'expenditure_type',
-  show: (value, _around, _record, at) => {
+  show: (value, _, record) => {
     const { type, capex_actual: capex, opex_actual: opex } = value as Readonly<Record<string, string | null>>;
-    const total = at('total_contract_spend_value') as string | null;
+    const total = record.values['total_contract_spend_value'] as string | null;
     const share = (part: string | null = null) =>
       part === null || total === null ? 'null' : (percentOf(part, total) ?? 'null');
     return `{"type":${orNull(type)},"capex_actual":${capex},"opex_actual":${opex},"capex_percent":${share(capex)},"opex_percent":${share(opex)}}`;
@@ -190,21 +185,13 @@ export const customForm: Renderer = {
 export type ReadForm = readonly (Renderer | RecordRenderer)[];
 
 /** Makes the function that writes a read form. */
-export function compileReadForm(
-  form: ReadForm,
-  positions: ReadonlyMap<string, number>,
-): (record: StoredRecord, context: RenderContext) => string {
-  const steps = form.map((step) => ({
-    label: `${quote(step.name)}:`,
-    position: 'from' in step ? positions.get(step.from)! : -1,
-    step,
-  }));
+export function compileReadForm(form: ReadForm): (record: StoredRecord, context: RenderContext) => string {
+  const steps = form.map((step) => ({ label: `${quote(step.name)}:`, step }));
   return (record, context) => {
-    const at = (field: string): Value => record.values[positions.get(field)!] ?? null;
-    const parts = steps.map(({ label, position, step }) => {
+    const parts = steps.map(({ label, step }) => {
       if ('of' in step) return label + step.of(record, context);
-      const value = record.values[position] ?? null;
-      return label + (value === null ? (step.blank ?? 'null') : step.show(value, context, record, at));
+      const value = record.values[step.from] ?? null;
+      return label + (value === null ? (step.blank ?? 'null') : step.show(value, context, record));
     });
     return `{${parts.join(',')}}`;
   };

@@ -1,6 +1,6 @@
 import { country, date, type Kind, money, type WritableName, type WriteContext } from './kinds.js';
 import * as show from './render.js';
-import type { Value } from './stored-record.js';
+import type { StoredValues, Value } from './stored-record.js';
 
 /** One spelling of a field in write bodies, and the bodies that may hold it. */
 interface Spelling {
@@ -83,41 +83,39 @@ export function readMembers(written: readonly Field[], hidden: readonly string[]
   return [show.idMember, ...plainMembers, ...own];
 }
 
-/** A resource made ready: where each field is stored, and what each body may hold. */
+/** A resource made ready: what each body may hold. */
 export interface Compiled {
   readonly resource: Resource;
-  readonly positions: ReadonlyMap<string, number>;
   readonly create: ReadonlyMap<string, Target>;
   readonly update: ReadonlyMap<string, Target>;
   /** Every spelling, for a service whose PUT takes undocumented fields. */
   readonly any: ReadonlyMap<string, Target>;
   /** Every spelling, with the freedom of a create, for records put in without HTTP. */
   readonly insert: ReadonlyMap<string, Target>;
-  readonly blank: readonly Value[];
+  readonly blank: StoredValues;
 }
 
 export interface Target {
-  readonly position: number;
+  readonly field: string;
   readonly kind: Kind;
 }
 
 export function compile(resource: Resource): Compiled {
-  const positions = new Map<string, number>();
   const bodies = {
     create: new Map<string, Target>(),
     update: new Map<string, Target>(),
     any: new Map<string, Target>(),
     insert: new Map<string, Target>(),
   };
-  for (const [position, entry] of resource.fields.entries()) {
-    positions.set(entry.name, position);
-    for (const spelling of entry.spellings) {
-      const target = { position, kind: spelling.kind };
+  for (const { name, spellings } of resource.fields) {
+    for (const spelling of spellings) {
+      const target = { field: name, kind: spelling.kind };
       if (spelling.create) bodies.create.set(spelling.name, target);
       if (spelling.update) bodies.update.set(spelling.name, target);
       if (spelling.update || !bodies.any.has(spelling.name)) bodies.any.set(spelling.name, target);
       if (spelling.create || !bodies.insert.has(spelling.name)) bodies.insert.set(spelling.name, target);
     }
   }
-  return { resource, positions, ...bodies, blank: resource.fields.map((entry) => entry.fallback) };
+  const blank = Object.fromEntries(resource.fields.map(({ name, fallback }) => [name, fallback]));
+  return { resource, ...bodies, blank };
 }

@@ -1,12 +1,15 @@
-/** A record as it is stored: values by position (a resource's fields in their order), never changed in place. */
+/** A record as it is stored, never changed in place. */
 export interface StoredRecord {
   readonly id: number;
   readonly company: number;
   /** Milliseconds. */
   readonly created: number;
   readonly modified: number;
-  readonly values: readonly Value[];
+  readonly values: StoredValues;
 }
+
+/** By field, in the order of the resource; each field has one. */
+export type StoredValues = Readonly<Record<string, Value>>;
 
 /** Amounts are text ("1200.00"), dates are `yyyy-MM-dd`, references are ids. */
 export type Value =

@@ -30,28 +30,19 @@ export function createWorld(initial: Switches, now: () => number) {
   const switches: Switches = { ...initial };
   const byResource = <T>(make: (name: WritableName) => T) =>
     Object.fromEntries(NAMES.map((name) => [name, make(name)])) as Record<WritableName, T>;
-  const newTable = (name: WritableName) => {
-    const { positions, resource } = COMPILED[name];
-    return new Table(resource.indexed.map((field) => positions.get(field)!));
-  };
-  const tables = byResource(newTable);
+  const tables = byResource((name) => new Table(COMPILED[name].resource.indexed));
   const lastIds = byResource(() => 0);
   let formRow = 0;
   let delayedTables: Record<WritableName, Table> | undefined;
   let pending: Pending[] = [];
 
-  const namePositions = {
-    supplier: COMPILED.supplier.positions.get('name')!,
-    customer: COMPILED.customer.positions.get('name')!,
-  };
-  const numberPosition = COMPILED.contract.positions.get('number')!;
   const context: RenderContext = {
     lookups,
     switches,
-    partyName: (resource, id) => tables[resource].get(id)?.values[namePositions[resource]] as string | undefined,
-    contractNumber: (id) => tables.contract.get(id)?.values[numberPosition] as string | undefined,
+    partyName: (resource, id) => tables[resource].get(id)?.values['name'] as string | undefined,
+    contractNumber: (id) => tables.contract.get(id)?.values['number'] as string | undefined,
   };
-  const forms = byResource((name) => compileReadForm(COMPILED[name].resource.read, COMPILED[name].positions));
+  const forms = byResource((name) => compileReadForm(COMPILED[name].resource.read));
 
   const applyChange = (resource: WritableName, apply: (table: Table) => void): void => {
     apply(tables[resource]);
@@ -120,13 +111,13 @@ function indexRemove<K>(index: Index<K>, key: K, id: number): void {
 export class Table {
   readonly #records = new Map<number, StoredRecord>();
   readonly #companies: Index<number> = new Map();
-  readonly #indexes: ReadonlyMap<number, Index<string>>;
+  readonly #indexes: ReadonlyMap<string, Index<string>>;
   /** Rises with every change. */
   version = 0;
 
-  /** `indexed`: positions of the text fields that `lookUp` answers for. */
-  constructor(readonly indexed: readonly number[]) {
-    this.#indexes = new Map(indexed.map((position) => [position, new Map()]));
+  /** `indexed`: the text fields that `lookUp` answers for. */
+  constructor(readonly indexed: readonly string[]) {
+    this.#indexes = new Map(indexed.map((field) => [field, new Map()]));
   }
 
   get(id: number): StoredRecord | undefined {
@@ -136,9 +127,9 @@ export class Table {
   /** Adds or replaces. */
   put(record: StoredRecord): void {
     const before = this.#records.get(record.id);
-    for (const [position, index] of this.#indexes) {
-      const old = before?.values[position];
-      const text = record.values[position];
+    for (const [field, index] of this.#indexes) {
+      const old = before?.values[field];
+      const text = record.values[field];
       if (old === text) continue;
       if (typeof old === 'string') indexRemove(index, old, record.id);
       if (typeof text === 'string') indexAdd(index, text, record.id);
@@ -152,8 +143,8 @@ export class Table {
   remove(id: number): void {
     const record = this.#records.get(id);
     if (!record) return;
-    for (const [position, index] of this.#indexes) {
-      const text = record.values[position];
+    for (const [field, index] of this.#indexes) {
+      const text = record.values[field];
       if (typeof text === 'string') indexRemove(index, text, id);
     }
     indexRemove(this.#companies, record.company, id);
@@ -171,8 +162,8 @@ export class Table {
   }
 
   /** Ids of the records of any company whose indexed field has exactly this text, ascending. */
-  lookUp(position: number, text: string): readonly number[] {
-    return this.#indexes.get(position)?.get(text) ?? [];
+  lookUp(field: string, text: string): readonly number[] {
+    return this.#indexes.get(field)?.get(text) ?? [];
   }
 
   clone(): Table {

@@ -32,11 +32,9 @@ export function write(world: World, request: WriteRequest): WriteResult {
   const faults: Faults = new Map();
   const context = writeContext(world, request, faults);
   const values = initialValues(compiled, request, world);
-  const bodyPositions = applyBody(compiled, values, request, context, world.switches.undocumentedOnPut);
-  requireFields(compiled, values, bodyPositions, faults, context, request.operation);
-  if (faults.size === 0) {
-    compiled.resource.rules?.((field) => values[compiled.positions.get(field)!] ?? null, context);
-  }
+  const written = applyBody(compiled, values, request, context, world.switches.undocumentedOnPut);
+  requireFields(compiled, values, written, faults, context, request.operation);
+  if (faults.size === 0) compiled.resource.rules?.((field) => values[field] ?? null, context);
   const existing = faults.size === 0 ? checkUnique(world, compiled, request, values, context) : undefined;
   if (faults.size > 0) return { ok: false, faults };
   if (existing) {
@@ -72,24 +70,26 @@ function writeContext(world: World, request: WriteRequest, faults: Faults): Writ
   };
 }
 
-function initialValues({ resource, blank }: Compiled, request: WriteRequest, world: World): Value[] {
+function initialValues({ resource, blank }: Compiled, request: WriteRequest, world: World): Values {
   const { current, operation } = request;
-  if (!current) return blank.slice();
-  if (operation === 'patch' || world.switches.omittedOnPut === 'kept') return current.values.slice();
-  return blank.map((value, position) =>
-    resource.fields[position]!.fixed ? (current.values[position] ?? null) : value,
-  );
+  if (!current) return { ...blank };
+  const values = { ...current.values };
+  if (operation === 'patch' || world.switches.omittedOnPut === 'kept') return values;
+  for (const { name, fixed, fallback } of resource.fields) if (!fixed) values[name] = fallback;
+  return values;
 }
 
-/** Takes over what the body holds; answers the positions it named. */
+type Values = Record<string, Value>;
+
+/** Takes over what the body holds; answers the fields it named. */
 function applyBody(
   compiled: Compiled,
-  values: Value[],
+  values: Values,
   { operation, body, inserted }: WriteRequest,
   context: WriteContext,
   undocumented: 'ignored' | 'accepted' | 'rejected',
-): ReadonlySet<number> {
-  const bodyPositions = new Set<number>();
+): ReadonlySet<string> {
+  const written = new Set<string>();
   let targets: ReadonlyMap<string, Target> = compiled.create;
   if (inserted) targets = compiled.insert;
   else if (operation !== 'create') targets = undocumented === 'accepted' ? compiled.any : compiled.update;
@@ -98,57 +98,55 @@ function applyBody(
     const target = targets.get(name);
     if (target) {
       // Two spellings of one field may stand in one body: a null does not undo the other's value.
-      if (value === null && bodyPositions.has(target.position)) continue;
-      values[target.position] = value === null ? compiled.blank[target.position]! : target.kind(value, name, context);
-      bodyPositions.add(target.position);
+      const { field, kind } = target;
+      if (value === null && written.has(field)) continue;
+      values[field] = value === null ? compiled.blank[field]! : kind(value, name, context);
+      written.add(field);
     } else if (strict && name !== 'company' && name !== 'id') context.fail(name, 'This field is not allowed here.');
   }
-  return bodyPositions;
+  return written;
 }
 
 function requireFields(
   { resource }: Compiled,
-  values: readonly Value[],
-  bodyPositions: ReadonlySet<number>,
+  values: Values,
+  written: ReadonlySet<string>,
   faults: Faults,
   context: WriteContext,
   operation: WriteRequest['operation'],
 ): void {
-  for (const [position, field] of resource.fields.entries()) {
-    if (!field.required || faults.has(field.name)) continue;
-    const value = values[position] ?? null;
-    if (!bodyPositions.has(position)) {
-      if (operation !== 'patch' && !(field.fixed && operation === 'update')) {
-        context.fail(field.name, 'This field is required.');
-      }
-    } else if (value === null) context.fail(field.name, 'This field may not be null.');
-    else if (typeof value === 'string' && value.trim() === '') context.fail(field.name, 'This field may not be blank.');
+  for (const { name, required, fixed } of resource.fields) {
+    if (!required || faults.has(name)) continue;
+    const value = values[name] ?? null;
+    if (!written.has(name)) {
+      if (operation !== 'patch' && !(fixed && operation === 'update')) context.fail(name, 'This field is required.');
+    } else if (value === null) context.fail(name, 'This field may not be null.');
+    else if (typeof value === 'string' && value.trim() === '') context.fail(name, 'This field may not be blank.');
   }
 }
 
 /** Names that are unique per account, and `unique_field`; answers the asset that an upsert is to change. */
 function checkUnique(
   world: World,
-  { resource, positions }: Compiled,
+  { resource }: Compiled,
   request: WriteRequest,
-  values: readonly Value[],
+  values: Values,
   context: WriteContext,
 ): StoredRecord | undefined {
   const table = world.table(resource.name);
   if (resource.unique !== undefined) {
-    const position = positions.get(resource.unique)!;
-    const others = table.lookUp(position, values[position] as string).filter((id) => id !== request.current?.id);
+    const same = table.lookUp(resource.unique, values[resource.unique] as string);
+    const others = same.filter((id) => id !== request.current?.id);
     if (others.length > 0) {
       context.fail(resource.unique, `${resource.name} with this ${resource.unique} already exists.`);
     }
   }
   const { uniqueField } = request;
   if (uniqueField === undefined || world.switches.uniqueField === 'ignored') return undefined;
-  const position = positions.get(uniqueField)!;
-  const value = values[position];
+  const value = values[uniqueField];
   if (typeof value !== 'string' || value === '') return undefined;
   const same = table
-    .lookUp(position, value)
+    .lookUp(uniqueField, value)
     .map((id) => table.get(id)!)
     .filter((record) => record.company === request.company);
   if (same.length === 0) return undefined;
@@ -158,13 +156,8 @@ function checkUnique(
 }
 
 /** The stored values by field name, without nulls: also those that no read shows. */
-export function rawValues(resource: WritableName, record: StoredRecord): Record<string, unknown> {
-  const raw: Record<string, unknown> = { id: record.id, company: record.company };
-  for (const [field, position] of COMPILED[resource].positions) {
-    const value = record.values[position];
-    if (value !== null && value !== undefined) raw[field] = value;
-  }
-  return raw;
+export function rawValues({ id, company, values }: StoredRecord): Record<string, unknown> {
+  return { id, company, ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) };
 }
 
 /** Puts a record in without HTTP, under its `id` if it names one; throws where the body is not valid. */

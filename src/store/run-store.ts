@@ -318,6 +318,8 @@ const BEGIN_PROCESS: TableChange = { sql: insertEach('into process (number, at)'
 const END_PROCESS: TableChange = {
   sql: 'update process set ended = 1 where number in (select value from json_each(?))',
 };
+/** Under this name stands how the run reads its file. */
+export const READ_AS = 'read_as';
 const SET_VALUE: TableChange = { sql: insertEach('or replace into kept (name, value)', 'value ->> 0, value -> 1') };
 const ADD_WARNING: TableChange = { sql: insertEach('or ignore into warned (text)', 'value -> 0') };
 
@@ -515,12 +517,12 @@ export class RunStore {
     this.queueChange(END_PROCESS, this.#process ?? 0);
   }
 
-  /** Of a run that sent nothing: it is planned anew from its first row. How often it was begun, and its requests, stay. */
+  /** Of a run that sent nothing: it is planned anew from its first row. How it reads its file, how often it was begun, and its requests stay. */
   forget(): void {
     this.write();
     this.#database.transaction(() => {
       this.rows.clearOutcomes();
-      this.prepare('delete from kept').run();
+      this.prepare('delete from kept where name <> ?').run(READ_AS);
       this.prepare('delete from warned').run();
     });
   }

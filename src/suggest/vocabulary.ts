@@ -253,8 +253,7 @@ const LOCATION: Vocabulary = {
 
 /** Who sells or lets, to whatever it is sold. */
 const SELLERS = `
-  ?reseller; ?seller; ?dealer; ?distributor; ?distributeur; ?revendeur; ?handler; ?rivenditore; ?lessor;
-  ?leasing company; ?shop; ?store`;
+  ?reseller; ?seller; ?dealer; ?distributor; ?distributeur; ?handler; ?lessor; ?leasing company; ?shop; ?store`;
 
 const ASSET: Vocabulary = {
   ...LOCATION,
@@ -657,9 +656,9 @@ const COUNTERPARTY: Vocabulary = {
 
 const COMPANY_NAMES = `
   company; company name; organisation; organisation name; business name; legal name; trading name; firmenbezeichnung;
-  ?nombre fiscal; ?intitule; name 1; raison sociale; nom; razon social; nome da empresa; denominacion social; account
-  name; ?trade name; ?counterparty; ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory
-  name; ?plant name; ?entidade; ?entidad; ?entite; ?entity; ?relation name; ?relatie name; ?fantasia name`;
+  ?nombre fiscal; ?intitule; name 1; nome da empresa; denominacion social; account name; ?trade name; ?counterparty;
+  ?partner name; ?merchant; ?payee; ?entity name; ?facility name; ?factory; ?factory name; ?plant name; ?entity;
+  ?relation name; ?relatie name; ?fantasia name`;
 
 const SUPPLIER: Vocabulary = {
   ...COUNTERPARTY,

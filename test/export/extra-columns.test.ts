@@ -184,6 +184,7 @@ test('custom values in a form that is not documented are shown as they are', () 
     { id: 2, custom_form: [{ id: 4, custom_form_data: [1, 2] }] },
     { id: 3, template: 'text' },
     { id: 4, template: [{ id: 3, fields: {}, order: 1 }] },
+    { id: 5, template: [3, 3].map((id, at) => ({ id, fields: { Budget: `${at}` } })) },
   ]);
   expect(extra.map(({ heading, kind }) => [heading, kind])).toEqual([
     ['custom_form', 'text'],
@@ -191,6 +192,7 @@ test('custom values in a form that is not documented are shown as they are', () 
   ]);
   expect(cell(0, 'custom_form')).toBe('[{"custom_form_data":{"Rack":"no id"}}]');
   expect(cell(3, 'template')).toBe('[{"id":3,"fields":{},"order":1}]');
+  expect(cell(4, 'template')).toBe('[{"id":3,"fields":{"Budget":"0"}},{"id":3,"fields":{"Budget":"1"}}]');
 });
 
 test('keys without end do not become columns without end', () => {

@@ -87,7 +87,7 @@ export function mappingOf(
     meta,
     spec: resourceSpec(parsed.resource),
     catalogue: CATALOGUE,
-    samples: [{ rows: more.sample ?? [], delimiter: meta.delimiter }],
+    sample: { rows: more.sample ?? [], delimiter: meta.delimiter },
   });
 }
 

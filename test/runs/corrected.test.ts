@@ -179,6 +179,15 @@ describe('corrected rows are read as the file was that they are of', () => {
     expect([record('B1')?.['original_cost'], record('B2')?.['original_cost']]).toEqual(['12.50', '1.25']);
   });
 
+  it('a sign that their file left open stays open where they alone show one', async () => {
+    const rows = ['A1;box;12.5;', 'A2;box;12,5;', 'B1;;12,5;', 'B2;box;1,250;'];
+    const first = await desk.import(await desk.file('both.csv', [HEADING, ...rows, ''].join('\n')), JOB);
+    expect(first.summary.rows).toMatchObject({ created: 2, invalid: 2 });
+    const second = await desk.import(await corrected(first, 'B1;;', 'B1;fixed;'), JOB);
+    expect(second.summary.rows).toMatchObject({ created: 1, invalid: 1 });
+    expect(second.faults[0]?.['message']).toContain('has two readings');
+  });
+
   it('and by themselves where no run of this data folder has them', async () => {
     const file = `${HEADING};_row;_outcome;_codes;_message\nB1;box;12,345;2025-04-03;8;invalid;required;x\n`;
     await desk.import(await desk.file('a.csv', [HEADING, ...CLEAR, ''].join('\n')), JOB);

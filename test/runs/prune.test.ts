@@ -149,18 +149,20 @@ describe('what a run needs that stays', () => {
     expect((await pruneRuns(later(31))).removed).toHaveLength(3);
   });
 
-  it('where the run that handed rows back is gone, they are not resumed by what they show alone', async () => {
+  it('where the run that handed rows back is gone, they are resumed as it read them', async () => {
     const { base, corrected } = await handedBack(400);
     const open = await interrupted(corrected);
-    const dir = join(desk.home, 'runs', base.summary.run);
-    await rename(dir, join(desk.dir, 'away'));
-    const sent = desk.sandbox.commits.length;
-    await expect(desk.resume({ run: open })).rejects.toThrow(base.summary.run);
-    await expect(desk.resume({ run: open })).rejects.toThrow(/Nothing was sent\. .*back/);
-    expect(desk.sandbox.commits).toHaveLength(sent);
-    await rename(join(desk.dir, 'away'), dir);
+    await rename(join(desk.home, 'runs', base.summary.run), join(desk.dir, 'away'));
     expect((await desk.resume({ run: open })).summary.rows.created).toBe(400);
     expect(costs('B-399')).toEqual(['1.25']);
+  });
+
+  it('and written as approved', async () => {
+    const { base, corrected } = await handedBack(3);
+    const braked = await desk.import(corrected, { ...CORRECTED_JOB, brakes: { max_creates: 1 } });
+    await rename(join(desk.home, 'runs', base.summary.run), join(desk.dir, 'away'));
+    expect((await desk.approve(braked.summary.run, 'Ann Lee')).summary.rows.created).toBe(3);
+    expect(costs('B-2')).toEqual(['1.25']);
   });
 
   it('the run that handed rows back, and an editable export, for one that may be approved', async () => {

@@ -56,10 +56,10 @@ export function openSimService(now: () => number, onCommit: (commit: Commit) => 
     },
     switches: world.switches,
     setSwitches: world.setSwitches,
-    raw: (resource) => [...world.table(resource).all()].map((record) => rawValues(resource, record)),
+    raw: (resource) => [...world.table(resource).all()].map((record) => rawValues(record)),
     stored(resource, id) {
       const record = world.table(resource).get(id);
-      return record && rawValues(resource, record);
+      return record && rawValues(record);
     },
     insert: (resource, bodies) => bodies.map((body) => insertRecord(world, resource, members(body)).id),
     remove: (resource, id) => world.remove(resource, id),

@@ -252,9 +252,8 @@ export function surveyDecimals(
   };
 }
 
-/** Whether cells were seen that are read by the sign, and it was told. */
-export const decidesSign = ({ rule, evidence, warning }: DecimalSurvey): boolean =>
-  rule.sign !== 'each' && (evidence ?? warning) !== undefined;
+/** Whether cells were seen that are read by the sign. */
+export const showsAmounts = ({ evidence, warning }: DecimalSurvey): boolean => (evidence ?? warning) !== undefined;
 
 function cite({ text, row, heading }: AmountSample): string {
   return `"${excerpt(text)}" (row ${row}, ${excerpt(heading)})`;

@@ -9,7 +9,7 @@ import { foldText } from '../../model/value.js';
 import type { FieldType, ResourceSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
 import { isNamedRef, type StagedValue } from '../rows.js';
-import { type DecimalRule, decidesSign, surveyDecimals } from './amounts.js';
+import { type DecimalRule, type DecimalSurvey, surveyDecimals } from './amounts.js';
 import { isRefusal, trimText } from './cell-text.js';
 import { nullWordCounter, type SynonymCount } from './column-warnings.js';
 import { type Convert, makeConverter } from './convert.js';
@@ -30,8 +30,10 @@ export interface MappingInput {
   readonly spec: ResourceSpec;
   /** Undefined where the service was not asked: any custom field may be one. */
   readonly catalogue: Catalogue | undefined;
-  /** Of the file; before it those of the files that its rows came back corrected of. What they decide, no later one changes. */
-  readonly samples: readonly Sample[];
+  /** Undefined where there is no file yet. */
+  readonly sample?: Sample | undefined;
+  /** What was decided before: by an earlier reading of the file, or of the one that its rows came back corrected of. */
+  readonly decimal?: DecimalSurvey | undefined;
   /** The rows were handed over as JSON: none of them need have every key. */
   readonly jsonRows?: boolean;
 }
@@ -298,7 +300,7 @@ const FEW_TEXTS: ReadonlySet<FieldType['kind']> = new Set(['boolean', 'country',
 
 /** Fits the columns, constants and defaults of a job to a file; collects every fault instead of stopping at the first. */
 export function compileColumns(input: MappingInput) {
-  const { job, samples } = input;
+  const { job, sample = { rows: [], delimiter: null } } = input;
   const problems: JobFault[] = [];
   const find = fieldFinder(input, problems);
   const isNull = nullTest(job.source.null_values ?? []);
@@ -346,14 +348,9 @@ export function compileColumns(input: MappingInput) {
   // What a field made of several columns holds is no cell that a survey could look at.
   const cells = located.filter(({ textOf }) => !textOf);
   const amounts = cells.filter(({ spec, options }) => spec.type.kind === 'decimal' && !options.decimal);
-  /** Each sample with those before it. */
-  const looks = samples.map(({ delimiter }, at) => {
-    return { rows: samples.slice(0, at + 1).flatMap(({ rows }) => rows), delimiter };
-  });
-  const surveys = looks.map(({ rows, delimiter }) => surveyDecimals(auto ? amounts : [], rows, delimiter));
-  const survey = surveys.find(decidesSign) ?? surveys.at(-1)!;
+  const decimal = (auto && input.decimal) || surveyDecimals(auto ? amounts : [], sample.rows, sample.delimiter);
   const fileRules: FileRules = {
-    decimal: job.source.decimal === 'auto' ? survey.rule : { sign: job.source.decimal, why: STATED },
+    decimal: job.source.decimal === 'auto' ? decimal.rule : { sign: job.source.decimal, why: STATED },
     dates: formats(job.source.dates, ['source', 'dates'], problems),
     isNull,
     whenBlank,
@@ -382,9 +379,10 @@ export function compileColumns(input: MappingInput) {
             `Not imported, because the job maps no field to ${unmapped.length === 1 ? 'it' : 'them'}: ${quoted(unmapped)}. Map a heading to ~ to leave it out without this warning.`,
           ]
         : []),
-      ...(survey.warning ? [survey.warning] : []),
+      ...(decimal.warning ? [decimal.warning] : []),
     ],
-    evidence: survey.evidence ? [survey.evidence] : [],
+    decimal,
+    evidence: decimal.evidence ? [decimal.evidence] : [],
     /** Every reason why the job cannot run on this file, and remarks. */
     problems,
   };

@@ -153,6 +153,8 @@ export function compileMapping(input: MappingInput) {
     ],
     /** What spoke for each thing that was detected, one sentence each. */
     evidence: plan.evidence,
+    /** What was decided of the decimal sign of the file. */
+    decimal: plan.decimal,
   };
 }
 

@@ -1,7 +1,7 @@
 import { type CustomFieldName, customFieldName, type RowsJob, targetsOf } from '../../model/job.js';
 import { withArticle } from '../../model/resource-names.js';
 import { foldText, normaliseName } from '../../model/value.js';
-import { customFieldSpec, formFieldSpec } from '../../resources/custom.js';
+import { belongsTo, customFieldSpec, formFieldSpec } from '../../resources/custom.js';
 import { findField } from '../../resources/registry.js';
 import type { CustomField, CustomTemplate, FieldSpec, ResourceSpec } from '../../resources/spec.js';
 import { didYouMean, nameHint, quoted } from './headings.js';
@@ -29,7 +29,7 @@ export function findCustom(name: CustomFieldName, spec: ResourceSpec, catalogue:
   for (const { owner, part } of name.splits) {
     const { text, occurrence } = withOccurrence(owner, name.kind, all);
     const matches = matching(all, text);
-    const fitting = matches.filter(({ resource }) => fits(resource, spec));
+    const fitting = matches.filter((one) => belongsTo(spec, one));
     const active = fitting.filter((one) => one.active);
     const [found, ...others] = active;
     if (!found) {
@@ -82,11 +82,6 @@ function openTarget(text: string, name: CustomFieldName, spec: ResourceSpec): Ta
   return { field, name: text.trim(), spec: { name: field, label: text.trim(), type: { kind: 'text' } } };
 }
 
-/** Customers have a template in both forms of the interface, which lists no template type for them: supplier templates serve. */
-function fits(resource: string, spec: ResourceSpec): boolean {
-  return resource === spec.name || (spec.name === 'customer' && resource === 'supplier');
-}
-
 function withOccurrence(owner: string, kind: 'template' | 'form', all: readonly CustomTemplate[]) {
   const numbered = kind === 'form' ? /^(.*\S)\s*#([1-9]\d{0,2})$/su.exec(owner) : null;
   if (!numbered || matching(all, owner).length > 0) return { text: owner, occurrence: 1 };
@@ -118,7 +113,7 @@ function findPart(owner: CustomTemplate, part: string, kind: 'template' | 'form'
 }
 
 function unknownOwner(owner: string, what: string, all: readonly CustomTemplate[], spec: ResourceSpec): string {
-  const names = all.filter((one) => one.active && fits(one.resource, spec)).map(({ name }) => name);
+  const names = all.filter((one) => one.active && belongsTo(spec, one)).map(({ name }) => name);
   return `there is no ${what} "${owner}".${didYouMean(owner, names) || (names.length ? ` There are ${quoted(names)}.` : ` There are none for ${spec.name} records.`)}`;
 }
 
@@ -179,9 +174,14 @@ export function findTarget(
 }
 
 /** Whether a job names custom fields, so that templates and forms are read only where they are needed. */
-export function usesCustomFields(job: RowsJob): { readonly templates: boolean; readonly forms: boolean } {
+export function usesCustomFields(job: RowsJob): ReturnType<typeof customFieldsIn> {
   const mapped = Object.values(job.columns).flatMap((target) => targetsOf(target).map(({ field }) => field));
   const stated = Object.keys({ ...job.computed, ...job.constants, ...job.defaults });
-  const kinds = new Set([...mapped, ...stated, ...job.match.key].map((name) => customFieldName(name)?.kind));
+  return customFieldsIn([...mapped, ...stated, ...job.match.key]);
+}
+
+/** Which of them names of fields mean. */
+export function customFieldsIn(names: readonly string[]): { readonly templates: boolean; readonly forms: boolean } {
+  const kinds = new Set(names.map((name) => customFieldName(name)?.kind));
   return { templates: kinds.has('template'), forms: kinds.has('form') };
 }

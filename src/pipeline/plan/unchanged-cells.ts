@@ -195,7 +195,7 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
     const isText = type.kind === 'text' || type.kind === 'email';
     return [{ field, heading, index: meta.headings.indexOf(heading), at, isText }];
   });
-  const exportMapping = compileMapping({ ...input, job: asExported(job), samples: [{ rows: [], delimiter: null }] });
+  const exportMapping = compileMapping({ ...input, job: asExported(job) });
   const width = meta.headings.length;
 
   function exportedRow(row: number, texts: readonly string[]): StagedRow {

@@ -40,7 +40,7 @@ export function checkRows(
   checkSource(job, report);
   const [spec, catalogue] = [resourceSpec(job.resource), undefined];
   const meta = { headings: headingsNamedBy(job), format: 'csv', sheet: null, header_row: 1 } as const;
-  const mapping = compileColumns({ job, spec, catalogue, meta, samples: [{ rows: [], delimiter: null }] });
+  const mapping = compileColumns({ job, spec, catalogue, meta });
   const compiled: CompiledJob = { job, spec, catalogue, mapping, report };
   reportFaults(mapping.problems, report);
   checkKey(compiled);

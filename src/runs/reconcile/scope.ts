@@ -3,9 +3,10 @@ import { exportColumns } from '../../export/columns.js';
 import { conditionsOn } from '../../export/filter.js';
 import { RunError } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
+import { customFieldsIn } from '../../pipeline/map/targets.js';
 import type { ResourceName } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
-import { customFieldsIn, loadCustomFields, type RunLexicon } from '../run/open-service.js';
+import { loadCustomFields, type RunLexicon } from '../run/open-service.js';
 
 export type Scope = NonNullable<Awaited<ReturnType<typeof openScope>>>;
 

@@ -12,7 +12,7 @@ import type { Database } from '../../store/sqlite.js';
 import { jobKey, runFolder } from '../run/layout.js';
 import { isResumable, readRun, readRunInfo, runIds, undoneBy } from '../run/list.js';
 import type { Run } from '../run/run.js';
-import { HANDED_BACK_BY, queryStore, rowNumber, tableOf } from '../run/table.js';
+import { queryStore, readAsOf, rowNumber, sourceOf } from '../run/table.js';
 
 /** What a run may have done, or a retry of it will do. */
 const APPENDED_ROWS = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
@@ -53,8 +53,8 @@ export async function openAppendGuard(run: Run): Promise<AppendGuard | undefined
     const earlier = withHome(settings.home, claimedBy) ?? ((await shared?.read(sharedName)) || undefined);
     if (earlier !== undefined && earlier !== folder.run) throw await alreadyAppendedError(settings.home, earlier);
     // Rows that it did not reach, or that failed, are in its rejected file, and are appended by it once it goes on.
-    const by = run.store.getValue(HANDED_BACK_BY);
-    if (typeof by !== 'string') {
+    const { handedBackBy: by } = readAsOf(run.store);
+    if (by === undefined) {
       if (run.corrected && !request.jsonRows) throw unknownOriginError();
       return;
     }
@@ -138,12 +138,12 @@ async function appendedRows(run: Run, by: string): Promise<ReadonlyMap<number, s
     // Rows come back to their own job.
     if (job?.name !== run.request.job.name || dryRun) continue;
     const takenRows = queryStore(folder, (store) => {
-      if (store.getValue(HANDED_BACK_BY) !== by) return undefined;
+      if (readAsOf(store).handedBackBy !== by) return undefined;
       return new Set([...store.rows.rows(APPENDED_ROWS)].flatMap((batch) => batch.map(({ row }) => row)));
     });
-    const table = takenRows?.size ? await tableOf(home, id).catch(() => undefined) : undefined;
-    if (!takenRows || !table) continue;
-    for await (const [row, of] of originalRows(table.source)) if (takenRows.has(row)) found.set(of, id);
+    const source = takenRows?.size ? await sourceOf(home, id) : undefined;
+    if (!takenRows || !source) continue;
+    for await (const [row, of] of originalRows(source)) if (takenRows.has(row)) found.set(of, id);
   }
   return found;
 }

@@ -9,7 +9,7 @@ import { countHeadings, type Sample } from '../../pipeline/map/columns.js';
 import { quoted } from '../../pipeline/map/headings.js';
 import { compileMapping, type Mapping } from '../../pipeline/map/map.js';
 import { compileSetValues } from '../../pipeline/map/set-values.js';
-import { usesCustomFields } from '../../pipeline/map/targets.js';
+import { customFieldsIn, usesCustomFields } from '../../pipeline/map/targets.js';
 import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
@@ -19,11 +19,13 @@ import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.
 import { makeResolver, NameCollector, type NewRecords, needsLookUp } from '../../pipeline/resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type StagedRow } from '../../pipeline/rows.js';
 import type { FieldSpec } from '../../resources/spec.js';
+import { READ_AS } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import { type EditedRows, openEditedRows } from '../export/base.js';
 import { checkJobFile, jobFileNames, jobNameOf } from '../job-file.js';
-import { customFieldsIn, loadCustomFields } from '../run/open-service.js';
+import { loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
+import { readAsOf } from '../run/table.js';
 import type { Connection } from './connection.js';
 import { openKeyStore } from './key-store.js';
 import { fillRowFile, type RowWriter, readRows, rowWriter } from './row-files.js';
@@ -80,16 +82,18 @@ const SAMPLE_ROWS = 2_000;
  * are resolved at once.
  */
 export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
-  const { job, source, formatSources } = run;
+  const { job, source, store } = run;
   const { jsonRows = false } = run.request;
   if (!jsonRows) await assertJobFitsFile(run);
   const catalogue = await loadCustomFields(usesCustomFields(job), connection.lexicon);
+  const readAs = readAsOf(store);
   const input = {
     job,
     meta: source.meta,
     spec: connection.spec,
     catalogue,
-    samples: await Promise.all(formatSources.map(takeSample)),
+    sample: await takeSample(source),
+    decimal: readAs.decimal,
     jsonRows,
   };
   const mapping = compileMapping(input);
@@ -101,6 +105,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
       compared.problems.map(jobFaultText),
     );
   }
+  store.setValue(READ_AS, { ...readAs, decimal: mapping.decimal });
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
   const names = new NameCollector(connection.spec.fields.some(({ name }) => name === 'category.subcategory'));

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyPrivately } from '../../files/atomic-write.js';
 import { RunError } from '../../model/error.js';
+import { READ_AS, RunStore } from '../../store/run-store.js';
 import { requireService, type Settings } from '../settings.js';
 import { type RunOptions, resumeRefusal } from './core.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { findRun, type RunEntry, readRun, readRunSummary, readStored } from './list.js';
 import type { ImportRequest, StoredRequest } from './run.js';
+import { queryStore, readAsOf } from './table.js';
 
 /** What a run that takes up another one may be told. */
 export interface FollowUpOptions extends Pick<RunOptions, 'run' | 'concurrency'> {
@@ -77,7 +79,7 @@ export async function findWrittenRun(
   return found;
 }
 
-/** What a run is asked to do that takes the file of another one, and its job, as that one did. */
+/** What a run is asked to do that takes the file of another one, and its job, and reads it as that one did. */
 export function reuseFileOf(
   { folder, request }: EarlierRun,
   { reportDir, concurrency, run }: FollowUpOptions,
@@ -91,7 +93,13 @@ export function reuseFileOf(
     company: request.company,
     dryRun: false,
     force: false,
-    makeSource: (path) => copyPrivately(join(folder.dir, 'work', request.source), path),
+    makeSource(path, own) {
+      const readAs = queryStore(folder, readAsOf);
+      const store = new RunStore(own.store);
+      if (readAs) store.setValue(READ_AS, readAs);
+      store.close();
+      return copyPrivately(join(folder.dir, 'work', request.source), path);
+    },
     reportDir,
     concurrency,
     run,

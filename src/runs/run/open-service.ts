@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { formNames, templateNames } from '../../export/custom-columns.js';
 import { RunError } from '../../model/error.js';
-import { customFieldName } from '../../model/job.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { SharedPace } from '../../model/pace.js';
 import type { ExportableName } from '../../model/resource-names.js';
-import type { Catalogue } from '../../pipeline/map/targets.js';
+import type { Catalogue, customFieldsIn } from '../../pipeline/map/targets.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import type { Directory } from '../../pipeline/resolve/directory.js';
@@ -302,17 +301,11 @@ export function createLexicon(
 
 /** The custom field templates and forms of the service, as far as they are wanted. */
 export async function loadCustomFields(
-  wanted: { readonly templates: boolean; readonly forms: boolean },
+  wanted: ReturnType<typeof customFieldsIn>,
   lexicon: RunLexicon,
 ): Promise<Catalogue> {
   await Promise.all([wanted.templates && lexicon.loadTemplates(), wanted.forms && lexicon.loadForms()]);
   return { templates: lexicon.templates, forms: lexicon.forms };
-}
-
-/** Which of them names of fields mean. */
-export function customFieldsIn(names: Iterable<string>): { readonly templates: boolean; readonly forms: boolean } {
-  const kinds = new Set([...names].map((name) => customFieldName(name)?.kind));
-  return { templates: kinds.has('template'), forms: kinds.has('form') };
 }
 
 function learnedId(target: ReferenceTarget, name: string, known: KnownIds): number | undefined {

@@ -33,7 +33,7 @@ import {
 } from './core.js';
 import type { RunFolder } from './layout.js';
 import { type Lineage, readSummary, retriedRows } from './list.js';
-import { formatSourcesOf, sourceOptions, withCorrections, withEarlierTable } from './table.js';
+import { readAsEarlier, sourceOptions, withCorrections } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
@@ -67,11 +67,6 @@ export interface StoredRequest
 export interface Run extends RunCore<StoredRequest> {
   readonly job: RowsJob;
   readonly source: OpenSource;
-  /**
-   * What shows how amounts are written, in the order in which it counts: the whole file, also where a few rows of it are
-   * taken up or come back corrected.
-   */
-  readonly formatSources: readonly OpenSource[];
   readonly store: RunStore;
   /** Where it is noted what becomes of the rows at work: those of the file, or orphans. */
   readonly rowStore: RowStore;
@@ -159,8 +154,8 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
     });
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
-    const table = await withEarlierTable(settings.home, request, whole, opened);
-    const correctedSource = withCorrections(table.source, request.corrections, (text) => run.warn(text));
+    const asRead = await readAsEarlier(settings.home, request, whole, opened);
+    const correctedSource = withCorrections(asRead, request.corrections, (text) => run.warn(text));
     const source =
       request.lineage?.retries === undefined ? correctedSource : onlyRows(correctedSource, opened.rows.rowNumbers());
     const isRetried = job.match.key.length === 0 ? await retriedRows(settings.home, folder.run) : undefined;
@@ -174,7 +169,6 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
       ...core,
       job,
       source,
-      formatSources: formatSourcesOf(correctedSource, table.earlier),
       store: opened,
       rowStore: opened.rows,
       now: readingClock(clock),

@@ -2,17 +2,18 @@ import { join } from 'node:path';
 import { jsonMembers } from '../../files/ndjson.js';
 import { openSource } from '../../files/open.js';
 import type { Correction } from '../../model/correction.js';
-import { errorText, RunError } from '../../model/error.js';
+import { RunError } from '../../model/error.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import type { Outcome } from '../../model/outcome.js';
 import { displayText, isBlank, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
+import { type DecimalSurvey, showsAmounts } from '../../pipeline/map/amounts.js';
 import { holdsCorrections, indexHeadings, isOwnHeading } from '../../pipeline/map/headings.js';
 import { keyParts } from '../../pipeline/match/key.js';
 import { type REJECTED_COLUMNS, rejectedLine } from '../../report/report-lines.js';
 import { resultOf } from '../../report/results.js';
-import { RunStore } from '../../store/run-store.js';
+import { READ_AS, RunStore } from '../../store/run-store.js';
 import { columnNames } from '../../suggest/column-names.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { type RunInfo, readRunInfo, runIds } from './list.js';
@@ -33,94 +34,56 @@ export function sourceOptions({ source, columns }: RowsJob): SourceOptions {
   };
 }
 
-/** The file of a run. */
-export interface Table {
-  readonly source: OpenSource;
-  /** Its rows came back corrected: the run that handed them back, and what shows how the file that they are of is written. */
-  readonly earlier?: { readonly run: string; readonly formats: readonly OpenSource[] };
-}
-
-type EarlierTable = Required<Table>;
-
-/** What shows how amounts are written, in the order in which it counts: a table, before it those that its rows came back of. */
-export const formatSourcesOf = (source: OpenSource, earlier: Table['earlier']): readonly OpenSource[] => [
-  ...(earlier?.formats ?? []).map((formats) => inColumnsOf(source, formats)),
-  source,
-];
-
-/** The rows of a table with the columns of another one. */
-function inColumnsOf(source: OpenSource, formats: OpenSource): OpenSource {
-  // People move columns, and add their own.
-  const names = columnsOf(formats);
-  const places = columnsOf(source).map((name) => (name === undefined ? -1 : names.indexOf(name)));
-  async function* rows() {
-    for await (const batch of formats.rows())
-      yield batch.map(({ row, cells, noRecord, faults }) => ({
-        ...{ row, cells: places.map((at) => cells[at] ?? '') },
-        ...(noRecord && { noRecord }),
-        ...(faults && { faults }),
-      }));
-  }
-  return { meta: { ...formats.meta, headings: source.meta.headings }, rows };
-}
-
 /** What the columns of a table are called, as jobs may name them, however they are spelled; undefined for those of ours. */
 const columnsOf = ({ meta: { headings } }: OpenSource): (string | undefined)[] =>
   columnNames(headings).map((name, at) =>
     name === undefined || isOwnHeading(headings[at] ?? '') ? undefined : foldText(name),
   );
 
-/** Under this name stands in the store of a run of corrected rows which run handed them back. */
-export const HANDED_BACK_BY = 'handed_back_by';
-/** Under this name stands in the store in which encoding the file was read, where that is of the earlier run. */
-const READ_ENCODING = 'read_in';
+/** How a run read its file: what no later run of it, or of rows that come back from it, decides anew. */
+export interface ReadAs {
+  /** Of corrected rows: the run that handed them back. */
+  readonly handedBackBy?: string;
+  /** Where it is not the one that the file shows by itself. */
+  readonly encoding?: string;
+  readonly decimal?: DecimalSurvey;
+}
+
+export const readAsOf = (store: RunStore): ReadAs => (store.getValue(READ_AS) ?? {}) as ReadAs;
+
 /** Runs of the job that are looked through for the one that handed rows back, and rows that it must know. */
 const MAX_RUNS = 200;
 const SAMPLE_ROWS = 50;
 
 /**
  * Rows that an earlier run of this data folder handed back are read as that run read its file: alone they show less, and what
- * `1,250` means, or a letter beyond ASCII, must not change between two readings. Which run that was is kept in the store.
- * @throws RunError `failed` where the run that is kept there cannot be read any more.
+ * `1,250` means, or a letter beyond ASCII, must not change between two readings. What that run decided is kept in the store.
  */
-export async function withEarlierTable(
+export async function readAsEarlier(
   home: string,
   run: RowsRunInfo,
   own: OpenSource,
   store: RunStore,
-): Promise<Table> {
-  if (run.jsonRows || !holdsCorrections(own.meta.headings)) return { source: own };
-  const kept = store.getValue(HANDED_BACK_BY);
-  const table =
-    typeof kept === 'string'
-      ? await withEarlier(home, run, own, kept).catch((error: unknown) => {
-          throw notReadable(home, run.run, kept, error);
-        })
-      : await findEarlierRun(home, run, own);
-  if (!table) return { source: { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, EARLIER_NOT_FOUND] } } };
-  store.setValue(HANDED_BACK_BY, table.earlier.run);
-  const { encoding } = table.source.meta;
-  if (encoding !== own.meta.encoding) store.setValue(READ_ENCODING, encoding);
-  return table;
+): Promise<OpenSource> {
+  if (run.jsonRows || !holdsCorrections(own.meta.headings)) return own;
+  const kept = store.getValue(READ_AS) as ReadAs | undefined;
+  const { handedBackBy, ...more } = kept ?? (await findEarlierRun(home, run, own));
+  if (handedBackBy === undefined)
+    return { ...own, meta: { ...own.meta, warnings: [...own.meta.warnings, EARLIER_NOT_FOUND] } };
+  store.setValue(READ_AS, { handedBackBy, ...more });
+  store.write();
+  const source = await inEncoding(home, run, own, more.encoding);
+  const evidence = `Amounts and letters are read as the run ${handedBackBy} read them, which handed these rows back.`;
+  return { ...source, meta: { ...source.meta, evidence: [...source.meta.evidence, evidence] } };
 }
 
 const EARLIER_NOT_FOUND =
   'The file has the columns of rejected rows, and no one run of this data folder handed them back: what their amounts and letters mean is read from them alone. Look at a dry run before they are written.';
 
-function notReadable(home: string, run: string, by: string, error: unknown): RunError {
-  const { dir } = runFolder(home, by);
-  return new RunError(
-    'failed',
-    `The run ${run} cannot go on: it reads its amounts and letters as the run ${by} read them, and the file of that run cannot be read any more. Nothing was sent. Put ${dir} back from a backup and resume it again. Without one, import the file anew where its rows have a key: those that are in already are left alone.`,
-    [errorText(error)],
-    { cause: error },
-  );
-}
-
 /** How the file of a run is opened, so that it shows what the run read. */
 export function sourceOptionsAsRead(job: RowsJob, store: RunStore | undefined): SourceOptions {
-  const encoding = store?.getValue(READ_ENCODING);
-  return { ...sourceOptions(job), ...(typeof encoding === 'string' && { encoding }) };
+  const { encoding } = store ? readAsOf(store) : {};
+  return { ...sourceOptions(job), ...(encoding !== undefined && { encoding }) };
 }
 
 /** A run of rows, and what it was asked. */
@@ -130,39 +93,35 @@ interface RowsRunInfo extends Pick<RunInfo, 'kind' | 'jsonRows'> {
   readonly job: { readonly name: string; readonly job: RowsJob };
 }
 
-/** The table as it is read where a run handed its rows back. Rejects where that one cannot be read any more. */
-async function withEarlier(
+/** The file of a run in an encoding that it does not show by itself. */
+async function inEncoding(
   home: string,
-  { run, source: name, job: { job } }: RowsRunInfo,
+  { run, source, job: { job } }: RowsRunInfo,
   own: OpenSource,
-  by: string,
-): Promise<EarlierTable> {
-  const earlier = await tableOf(home, by);
-  const { encoding } = earlier.source.meta;
-  const isGuessed = job.source.encoding === 'auto' && isCodePage(own.meta.encoding) && isCodePage(encoding);
-  const source =
-    isGuessed && encoding !== own.meta.encoding
-      ? await openSource(join(runFolder(home, run).dir, 'work', name), { ...sourceOptions(job), encoding })
-      : own;
-  const evidence = `Amounts and letters are read as the run ${by} read them, which handed these rows back.`;
-  const meta = { ...source.meta, evidence: [...source.meta.evidence, evidence] };
-  const formats = formatSourcesOf(earlier.source, earlier.earlier);
-  return { source: { ...source, meta }, earlier: { run: by, formats } };
+  encoding: string | undefined,
+): Promise<OpenSource> {
+  if (encoding === undefined) return own;
+  return openSource(join(runFolder(home, run).dir, 'work', source), { ...sourceOptions(job), encoding });
+}
+
+/** The encoding of an earlier file, for rows of it whose own is another one and can only be guessed. */
+function earlierEncoding({ source }: RowsJob, own: OpenSource, earlier: OpenSource): string | undefined {
+  const { encoding } = earlier.meta;
+  if (source.encoding !== 'auto' || encoding === own.meta.encoding) return undefined;
+  return isCodePage(own.meta.encoding) && isCodePage(encoding) ? encoding : undefined;
 }
 
 /** One of those that can only be guessed. */
 const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
-/** The table of a run that has ended, as it was read then. Rejects where it cannot be read any more. */
-export async function tableOf(home: string, run: string): Promise<Table> {
+/** The file of a run that has ended, as it was read then; undefined where it cannot be read any more. */
+export async function sourceOf(home: string, run: string): Promise<OpenSource | undefined> {
   const folder = runFolder(home, run);
   const { source = '', job } = readRunInfo(folder);
-  if (!job || !('match' in job.job)) throw new RunError('failed', `The run ${run} had no file.`);
-  const info = { run, source, job: { name: job.name, job: job.job } };
-  const own = await openSource(join(folder.dir, 'work', source), sourceOptions(job.job));
-  const before = queryStore(folder, (store) => store.getValue(HANDED_BACK_BY) ?? null);
-  if (before === undefined) throw new RunError('failed', `What became of the rows of the run ${run} cannot be read.`);
-  return typeof before === 'string' ? withEarlier(home, info, own, before) : { source: own };
+  if (!job || !('match' in job.job)) return undefined;
+  const rowsJob = job.job;
+  const options = queryStore(folder, (store) => sourceOptionsAsRead(rowsJob, store));
+  return options && openSource(join(folder.dir, 'work', source), options).catch(() => undefined);
 }
 
 /** Asks the store of a run something that may be at work; undefined where there is none that can be read. */
@@ -182,24 +141,29 @@ interface ReturnedRow {
   readonly key: readonly string[];
 }
 
-/** The latest run of the same job that ended these rows so, under these keys. */
-async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource): Promise<EarlierTable | undefined> {
+/** How the latest run of the same job read its file that ended these rows so, under these keys; empty where there is none. */
+async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource): Promise<ReadAs> {
   const { job: jobSpec } = info.job;
   const keys = keyColumns(jobSpec);
   const rows = await firstRows(own, keys);
-  if (rows.length === 0) return undefined;
+  if (rows.length === 0) return {};
   let searched = 0;
   for (const by of await runIds(home)) {
     const folder = runFolder(home, by);
     const { job, kind } = by < info.run ? readRunInfo(folder) : {};
     if (job?.name !== info.job.name || kind !== info.kind) continue;
     const ended = queryStore(folder, (store) => matchingOutcomes(store, rows));
-    const table = ended && (await withEarlier(home, info, own, by).catch(() => undefined));
-    // Their letters are known only now.
-    if (ended && table && keysMatch(ended, await firstRows(table.source, keys), jobSpec.match.key.length)) return table;
+    const source = ended && (await sourceOf(home, by));
+    if (source) {
+      const encoding = earlierEncoding(jobSpec, own, source);
+      // Their letters are known only now.
+      const sameRows = await firstRows(await inEncoding(home, info, own, encoding), keys);
+      if (keysMatch(ended, sameRows, jobSpec.match.key.length))
+        return { handedBackBy: by, ...(encoding && { encoding }), ...(ended.decimal && { decimal: ended.decimal }) };
+    }
     if (++searched === MAX_RUNS) break;
   }
-  return undefined;
+  return {};
 }
 
 async function firstRows(source: OpenSource, keys: ReadonlySet<string>): Promise<ReturnedRow[]> {
@@ -230,6 +194,8 @@ interface EndedRows {
   readonly outcomes: ReadonlyMap<number, Outcome>;
   /** It has not ended all of its rows. */
   readonly isOpen: boolean;
+  /** What its file showed of the decimal sign, if anything. */
+  readonly decimal: DecimalSurvey | undefined;
 }
 
 /** Undefined where it ended one in another way than its cell says. A person may have emptied our cells. */
@@ -240,7 +206,10 @@ function matchingOutcomes(store: RunStore, rows: readonly ReturnedRow[]): EndedR
   const differ = rows.some(
     ({ row, outcome }) => outcome !== '' && outcome !== (outcomes.get(row)?.kind ?? 'not_attempted'),
   );
-  return differ ? undefined : { outcomes, isOpen: store.getValue('finished') === undefined };
+  if (differ) return undefined;
+  const { decimal } = readAsOf(store);
+  const isOpen = store.getValue('finished') === undefined;
+  return { outcomes, isOpen, decimal: decimal && showsAmounts(decimal) ? decimal : undefined };
 }
 
 /**
