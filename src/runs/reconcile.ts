@@ -12,6 +12,7 @@ import {
   laterNight,
   type NightParts,
   type Nights,
+  newerApplied,
   nightsKey,
   readNights,
   type StoredFacts,
@@ -37,6 +38,7 @@ import { isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
 import { runFolder } from './run/layout.js';
 import { type ImportRequest, openRun, type Run } from './run/run.js';
+import { contentHash } from './run/table.js';
 
 /**
  * Compares a file with the service, and makes the service agree where `dryRun` is false. Contract, sections 4 to 8. Faults of
@@ -61,6 +63,7 @@ export async function executeReconcile(run: Run): Promise<RunResult> {
     const job = reconcileJobOf(run);
     const staged = await stageRows(run, await connect(run));
     await takeWriteLock(run, staged);
+    assertNewest(run, readNights(nightsKey(run)));
     run.planned = await loadGivenPlan(run);
     if (run.request.lineage?.retries !== undefined) {
       await writeRows(run, await matchRows(run, await resolveRows(run, staged)));
@@ -76,6 +79,16 @@ export async function executeReconcile(run: Run): Promise<RunResult> {
   return concludeNight(run, stopped);
 }
 
+/** What an older file says of a record is not written over what a newer one has put right. Somebody may have approved it. */
+function assertNewest({ folder, request: { dryRun, lineage } }: Run, nights: Nights): void {
+  const newer = dryRun || lineage?.approves ? undefined : newerApplied(nights, lineage?.retries ?? folder.run);
+  if (newer === undefined) return;
+  throw new RunError(
+    'failed',
+    `The run ${newer} of this job has taken up a newer file: the rest of this one is not written over it. Where this older file is the right one, run it again.`,
+  );
+}
+
 function reconcileJobOf({ job }: Run): ReconcileJob {
   if (job.kind !== 'reconcile') throw new RunError('usage', `The job is of kind ${job.kind}, not reconcile.`);
   return job;
@@ -86,7 +99,8 @@ async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
   const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });
-  const night: NightParts = { run, resolved, job, nights, scope, compared, mirror, values };
+  const sha256 = await contentHash(run);
+  const night: NightParts = { run, resolved, job, nights, scope, compared, mirror, values, sha256 };
   if (!run.past.passed) await planNight(night);
   if (run.request.dryRun || run.signal.aborted) return;
   run.planned ??= await readPlan(run.folder.plan);
@@ -110,7 +124,7 @@ function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues 
 
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
 async function planNight(night: NightParts): Promise<void> {
-  const { run, resolved, job, nights, scope, compared, mirror, values } = night;
+  const { run, resolved, job, nights, scope, compared, mirror, values, sha256 } = night;
   const differences = createDifferenceCounter(run);
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
@@ -121,7 +135,7 @@ async function planNight(night: NightParts): Promise<void> {
     compared.unmatched.map(({ id }) => id),
     {
       run: run.folder.run,
-      sha256: run.request.sha256,
+      sha256,
       date: startDate(run),
       certain: holdReason === undefined,
       found: new Set(found),
@@ -179,7 +193,7 @@ function orphanHoldReason({ run, nights, resolved: { keyless }, mirror }: NightP
   }
   if (keyless > 0) {
     const rows = keyless === 1 ? 'one row of the file has' : `${keyless} rows of the file have`;
-    return `${rows} no key that can be read, and may be any of these records`;
+    return `${rows} no key that can be read for certain, and may be any of these records`;
   }
   return undefined;
 }

@@ -320,6 +320,8 @@ const END_PROCESS: TableChange = {
 };
 /** Under this name stands how the run reads its file. */
 export const READ_AS = 'read_as';
+/** Under this name: the reason why brakes stopped the run. */
+export const BRAKED = 'braked';
 const SET_VALUE: TableChange = { sql: insertEach('or replace into kept (name, value)', 'value ->> 0, value -> 1') };
 const ADD_WARNING: TableChange = { sql: insertEach('or ignore into warned (text)', 'value -> 0') };
 
@@ -517,12 +519,12 @@ export class RunStore {
     this.queueChange(END_PROCESS, this.#process ?? 0);
   }
 
-  /** Of a run that sent nothing: it is planned anew from its first row. How it reads its file, how often it was begun, and its requests stay. */
+  /** Of a run that sent nothing: it is planned anew from its first row. How it reads its file, what stopped it, how often it was begun, and its requests stay. */
   forget(): void {
     this.write();
     this.#database.transaction(() => {
       this.rows.clearOutcomes();
-      this.prepare('delete from kept where name <> ?').run(READ_AS);
+      this.prepare('delete from kept where name not in (?, ?)').run(READ_AS, BRAKED);
       this.prepare('delete from warned').run();
     });
   }

@@ -292,6 +292,25 @@ describe('orphans are not touched where it is not certain that they are any', ()
     expect(orphan(two, 20)?.['absences']).toBe('1');
   });
 
+  it.each([
+    [
+      'a quotation mark has swallowed the rows',
+      (text: string) => text.replace('Asset 50,', '"Asset 50,').replace('Asset 53,', 'Asset 53",'),
+    ],
+    ['a row lacks its first cell', (text: string) => text.replace(`${serial(51)},`, '')],
+    ['the file was cut within a key', (text: string) => text.slice(0, text.indexOf(serial(118)) + 4)],
+    ['a key is an error of the spreadsheet', (text: string) => text.replace(serial(51), '#N/A')],
+    ['a key was read in a wrong encoding', (text: string) => text.replace(serial(51), 'SÃ©rie 51')],
+  ])('while %s', async (_, damage) => {
+    await open();
+    const brakes = { max_orphans: '50%', max_change: '50%' };
+    const job = await desk.job('job', { ...JOB, orphans: { ...RETIRE, after: 2 }, brakes });
+    await night(damage(file([])), job);
+    const two = await night(damage(file([])), job);
+    expect(two.summary.reconcile.orphans['held_reason'], two.err).toMatch(/no key that can be read for certain/);
+    for (let i = 0; i < COUNT; i++) expect(stage(i), serial(i)).toBe('Deployed');
+  });
+
   it('where its row is there and invalid, ambiguous or twice', async () => {
     await open();
     desk.sandbox.insert('asset', [{ serial_number: serial(31), name: 'A copy', category: { id: 1 } }]);

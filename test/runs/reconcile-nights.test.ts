@@ -1,5 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { resumeRun } from '../../src/runs/follow-up.js';
@@ -89,6 +90,16 @@ describe('records that the file does not hold', () => {
     expect(stageOf(30)).toBe('Deployed');
   });
 
+  it('are not counted twice because the same file came packed', async () => {
+    await begin(60);
+    const monday = await file('mon', upTo(59));
+    await desk.reconcile(monday, retire(2), { apply: true });
+    const packed = `${monday}.gz`;
+    await writeFile(packed, gzipSync(await readFile(monday)));
+    expect(await orphansOf(await desk.reconcile(packed, retire(2), { apply: true }))).toEqual(['SN60 1 wait']);
+    expect(stageOf(60)).toBe('Deployed');
+  });
+
   it('are absent no longer where a run that a brake stopped had them in its file', async () => {
     await begin(60);
     const job = { ...retire(2), brakes: { ...WIDE, max_updates: '25%' } };
@@ -154,7 +165,9 @@ describe('a run that was interrupted and goes on after a newer night', () => {
     const job = { ...JOB, brakes: { max_updates: '100%', max_orphans: '100%' } };
     const monday = await interrupted('mon', 40, job);
     const tuesday = await desk.reconcile(await file('tue', upTo(60), { 1: '6' }), job, { apply: true });
-    expect((await again(monday.summary.run)).summary.status).toBe('succeeded');
+    const resumed = await again(monday.summary.run);
+    expect(resumed.summary.reason).toContain(`The run ${tuesday.summary.run} of this job has taken up a newer file`);
+    expect(resumed.summary.rows).toMatchObject({ updated: 1, unchanged: 39 });
     const wednesday = await desk.reconcile(await file('wed', upTo(60), { 1: '7' }), job, { apply: true });
     expect(wednesday.summary.status).toBe('succeeded');
     expect(wednesday.summary.reconcile?.previous).toMatchObject({ run: tuesday.summary.run, rows: 60 });

@@ -16,6 +16,7 @@ import type { JobValues, Resolved } from '../rows/stage.js';
 import { conclude, type RunResult } from '../run/conclude.js';
 import { jobKey } from '../run/layout.js';
 import type { Run } from '../run/run.js';
+import { contentHash } from '../run/table.js';
 import type { Compared } from './compare.js';
 import {
   type Absences,
@@ -233,6 +234,10 @@ export function laterNight(
   );
 }
 
+/** The latest run of the job whose file is newer than that of a run, and that was applied. */
+export const newerApplied = ({ history }: Pick<Nights, 'history'>, run: string): string | undefined =>
+  history.findLast((night) => isApplied(night) && fileOrder(night) > run)?.run;
+
 /**
  * Whether this very file was applied before: a job that put an older file in the place of today's would undo what people did
  * since. A run that did not succeed may be repeated until another file is applied.
@@ -296,7 +301,8 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson,
-    remember: async (summary) => saveNight(nightsKey(run), endedNight(run, summary, stored)),
+    remember: async (summary) =>
+      saveNight(nightsKey(run), { ...endedNight(run, summary, stored), sha256: await contentHash(run) }),
   });
   const { status } = result.summary;
   if (status !== 'succeeded' && status !== 'partial') return result;
@@ -307,11 +313,14 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   return result;
 }
 
-function endedNight({ store, request }: Run, summary: Summary, stored: StoredFacts | undefined): EndedNight {
+function endedNight(
+  { store, request }: Run,
+  summary: Summary,
+  stored: StoredFacts | undefined,
+): Omit<EndedNight, 'sha256'> {
   const approves = request.lineage?.approves?.run;
   return {
     ...nightOf(summary, stored?.facts),
-    sha256: request.sha256,
     overridden: stored?.tripped ?? false,
     ...(approves === undefined ? {} : { approves }),
     ...(stored && {
@@ -348,11 +357,13 @@ export interface NightParts {
   readonly compared: Compared;
   readonly mirror: Mirror;
   readonly values: JobValues | undefined;
+  /** `contentHash` of the file. */
+  readonly sha256: string;
 }
 
 /** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
 export function trippedBrakes(
-  { run, resolved, job, nights, compared }: NightParts,
+  { run, resolved, job, nights, compared, sha256 }: NightParts,
   counts: PlanCounts,
   { orphans, scope, differences }: ReconcileFacts,
 ): readonly string[] {
@@ -373,7 +384,7 @@ export function trippedBrakes(
     else run.warn(sentence);
   };
   const writes = counts.creates + counts.updates + orphans.acted;
-  note('same_file', sameFileBrake(nights, run.request.sha256, writes > 0));
+  note('same_file', sameFileBrake(nights, sha256, writes > 0));
   const unknown = unknownKeys(
     {
       keyed: resolved.keys.size,

@@ -183,8 +183,10 @@ export function decideOrphans(
     const known = { id, key, name, since: absent?.since ?? date, absences: absent?.absences ?? 0 };
     if (rules.action === 'report') return { ...known, state: 'report' };
     if (done) return { ...known, state: 'done' };
+    // A run that may touch none does not count itself either.
+    if (holdReason !== undefined && known.absences + 1 >= rules.after)
+      return { ...known, state: 'held', why: holdReason };
     if (known.absences < rules.after) return { ...known, state: 'wait' };
-    if (holdReason !== undefined) return { ...known, state: 'held', why: holdReason };
     if (!approved) return { ...known, state: 'act', held: values, changes: changesOf(values, set) };
     // Whether it is still what was shown is found out when it is read again.
     return approved.get(id) ?? { ...known, state: 'held', why: 'the plan that was approved does not change it' };

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileBytes, headBytes, isGzip } from '../../files/bytes.js';
-import { DEFAULT_LIMITS } from '../../files/limits.js';
 import { RunError } from '../../model/error.js';
 import { displayText } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
@@ -12,7 +9,7 @@ import type { Database } from '../../store/sqlite.js';
 import { jobKey, runFolder } from '../run/layout.js';
 import { isResumable, readRun, readRunInfo, runIds, undoneBy } from '../run/list.js';
 import type { Run } from '../run/run.js';
-import { queryStore, readAsOf, rowNumber, sourceOf } from '../run/table.js';
+import { contentHash, queryStore, readAsOf, rowNumber, sourceOf } from '../run/table.js';
 
 /** What a run may have done, or a retry of it will do. */
 const APPENDED_ROWS = `kind in ('created', 'failed') or (op is not null and coalesce(kind, 'unknown') = 'unknown')`;
@@ -112,20 +109,6 @@ function retryGuard({ rowStore, settings, folder }: Run, of: string): AppendGuar
 async function mayGoOn(home: string, run: string): Promise<boolean> {
   const entry = await readRun(home, run);
   return entry.status === 'running' || (isResumable(entry) && (await undoneBy(home, run)) === undefined);
-}
-
-/** Of what is packed: a file and the same file packed hold the same rows. */
-async function contentHash({ folder, request }: Run): Promise<string> {
-  const path = join(folder.dir, 'work', request.source);
-  if (!isGzip(await headBytes(path, 3))) return request.sha256;
-  const hash = createHash('sha256');
-  try {
-    for await (const chunk of fileBytes(path, true, DEFAULT_LIMITS)) hash.update(chunk);
-  } catch {
-    // Whoever reads its rows says what is wrong with it.
-    return request.sha256;
-  }
-  return hash.digest('hex');
 }
 
 /** The rows of a run that corrected files of it have appended, each with the run that did. */

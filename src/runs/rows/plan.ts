@@ -11,6 +11,7 @@ import { createFields, planByFingerprint, planRow } from '../../pipeline/plan/pl
 import { withoutRepeats } from '../../pipeline/plan/unchanged-cells.js';
 import { isNoRecord, parentNotWritten, type ResolvedRow, referenceCycle } from '../../pipeline/rows.js';
 import type { Json, Readable } from '../../service/port.js';
+import { BRAKED } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
 import { runFolder } from '../run/layout.js';
 import type { OpenIntent, Run } from '../run/run.js';
@@ -106,10 +107,16 @@ interface PlanChecks {
 export async function passBrakes(run: Run, matched: Matched, { tripped, advice }: PlanChecks): Promise<void> {
   const { dryRun, force, lineage } = run.request;
   for (const sentence of tripped) recordBrake(run, sentence);
-  if (tripped.length > 0 && !force && !lineage?.approves) {
+  const isOverridden = force || lineage?.approves !== undefined;
+  // What stopped it holds, whatever the plan would be by now: only `force` and an approval let a plan pass that was stopped.
+  const before = run.store.getValue(BRAKED);
+  if ((tripped.length > 0 || before !== undefined) && !isOverridden) {
     // Rows of a braked run that would have been written are not attempted, and the reports show the plan.
     if (!dryRun) for await (const rows of plannedRows(run, matched)) for (const one of rows) recordUnsent(run, one);
-    throw new RunError('braked', [...tripped, ...(advice === undefined ? [] : [advice])].join(' '));
+    const found = [...tripped, ...(advice === undefined ? [] : [advice])].join(' ');
+    const reason = tripped.length > 0 ? found : String(before);
+    run.store.setValue(BRAKED, reason);
+    throw new RunError('braked', reason);
   }
   const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
   for (const sentence of tripped) run.warn(`Brake overridden${by}: ${sentence}`);

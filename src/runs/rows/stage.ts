@@ -10,7 +10,7 @@ import { quoted } from '../../pipeline/map/headings.js';
 import { compileMapping, type Mapping } from '../../pipeline/map/map.js';
 import { compileSetValues } from '../../pipeline/map/set-values.js';
 import { customFieldsIn, usesCustomFields } from '../../pipeline/map/targets.js';
-import type { Keys } from '../../pipeline/match/key.js';
+import { type Keys, keyText } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import type { DecideAuthority } from '../../pipeline/plan/merge.js';
@@ -55,7 +55,7 @@ interface RowFacts {
   readonly releaseKeys?: () => void;
   /** Rows that refer to rows of this file stand this much deeper than those. */
   readonly depth: ReadonlyMap<number, number>;
-  /** Rows that have no key that can be read. */
+  /** Rows that have no key that can be read for certain, or may hold others. */
   readonly keyless: number;
   /** One more than the greatest depth. */
   readonly waves: number;
@@ -245,7 +245,7 @@ function createRowResolver(
       counts.rows++;
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
       if (isNoRecord(row)) counts.noRecords = (counts.noRecords ?? 0) + 1;
-      else if (row.key === '' && key.length > 0) keyless++;
+      else if (key.length > 0 && (row.key === '' || isKeyDoubtful(row, key))) keyless++;
       if (row.after) after.set(row.ref.row, row.after.row);
       const fingerprint = fingerprinter && decidedByValues(row) ? fingerprinter.ofRow(row.set) : undefined;
       // What became of an open row only its whole record tells.
@@ -285,6 +285,21 @@ function decidedByValues(row: ResolvedRow): boolean {
   const { key, issues, duplicateOf, after } = row;
   if (key === '' || duplicateOf !== undefined || after || isRepeated(row)) return false;
   return !issues.some(({ severity }) => severity === 'error');
+}
+
+/**
+ * Whether the key of a row may be another one, as its cells are not certain, it was read in a wrong encoding, or it is an error of a
+ * spreadsheet; or whether a quotation mark that was never closed may have swallowed the rows that follow.
+ */
+function isKeyDoubtful({ key: text, issues }: ResolvedRow, key: readonly string[]): boolean {
+  if (/^#(?:N\/A|REF!|NAME\?|VALUE!|DIV\/0!|NULL!|NUM!)$/i.test(keyText(text))) return true;
+  return issues.some(
+    ({ code, field = '', value = '' }) =>
+      code === 'ragged_row' ||
+      code === 'stray_quote' ||
+      (code === 'misread_text' && key.includes(field)) ||
+      (code === 'too_long' && /[\r\n]/.test(value)),
+  );
 }
 
 async function takeSample(source: OpenSource): Promise<Sample> {

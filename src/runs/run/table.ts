@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { fileBytes, headBytes, isGzip } from '../../files/bytes.js';
+import { DEFAULT_LIMITS } from '../../files/limits.js';
 import { jsonMembers } from '../../files/ndjson.js';
 import { openSource } from '../../files/open.js';
 import type { Correction } from '../../model/correction.js';
@@ -19,6 +22,24 @@ import { type RunFolder, runFolder } from './layout.js';
 import { type RunInfo, readRunInfo, runIds } from './list.js';
 
 export { columnNames };
+
+/** SHA-256 of the file of a run; of a packed one that of what is packed: both hold the same rows. */
+export async function contentHash(run: {
+  readonly folder: RunFolder;
+  readonly request: { readonly source: string; readonly sha256: string };
+}): Promise<string> {
+  const { source, sha256 } = run.request;
+  const path = join(run.folder.dir, 'work', source);
+  if (!isGzip(await headBytes(path, 3))) return sha256;
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of fileBytes(path, true, DEFAULT_LIMITS)) hash.update(chunk);
+  } catch {
+    // Whoever reads its rows says what is wrong with it.
+    return sha256;
+  }
+  return hash.digest('hex');
+}
 
 /** How the file of a job is opened, before anything is known of it. */
 export function sourceOptions({ source, columns }: RowsJob): SourceOptions {

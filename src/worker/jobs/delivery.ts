@@ -89,11 +89,13 @@ const MAX_DEATHS = 4;
  * found out here.
  */
 export function runProcessor(deps: RunDeps): Processor {
+  const inTurn = openTurns();
   return async (job, token, signal) => {
     try {
       const checked = checkJobData(job.name, job.data);
       if ('faults' in checked) throw await refusedData(deps, job, checked.faults);
-      return await new Delivery(deps, job, token, checked).deliver(signal);
+      const delivery = new Delivery(deps, job, token, checked);
+      return await inTurn(delivery.dropped, () => delivery.deliver(signal));
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
       deps.log.warn({ queueJob: job.id, err: error }, 'the queue was away; the job is taken up again when it is back');
@@ -101,6 +103,23 @@ export function runProcessor(deps: RunDeps): Processor {
       await job.moveToDelayed(Date.now() + RETRY_SOON_MS, token);
       throw new DelayedError();
     }
+  };
+}
+
+/** What has the same name is done one after the other, in the order in which it came; what has none, at once. */
+function openTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => {
+    if (name === undefined) return work();
+    const mine = (last.get(name) ?? Promise.resolve()).then(work);
+    const ended = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    last.set(name, ended);
+    return mine.finally(() => {
+      if (last.get(name) === ended) last.delete(name);
+    });
   };
 }
 
@@ -165,6 +184,11 @@ class Delivery {
     const { claim } = this.origin;
     this.archive = claim && new ClaimArchive(dropFolder, claim, settings.home);
     this.log = deps.log.child({ job: this.name, queueJob: job.id });
+  }
+
+  /** The job of a dropped file: an older file of it is not to write over a newer one. */
+  get dropped(): string | undefined {
+    return this.origin.claim && this.name;
   }
 
   /** Returns what the queue keeps as the result of the job. `lockLost`: another worker has the job. */

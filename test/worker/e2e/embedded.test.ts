@@ -48,3 +48,24 @@ it('a worker with nothing installed takes a dropped file, and jobs that another 
   expect((await worker.terminate()).code).toBe(0);
   expect(worker.err()).not.toContain(TOKEN);
 });
+
+it('files of one job are written in the order in which they came, however long the first one takes to begin', async () => {
+  const [embedded] = await availableStores();
+  let held: Promise<void> | undefined;
+  const onRequest = () => {
+    if (held) return undefined;
+    // Until the other one has written, if it does; it is not to.
+    held = until(() => crew.sandbox.commits.length >= 20, { withinMs: 5_000 }).catch(() => undefined);
+    return held;
+  };
+  crew = await openCrew({ server: await embedded!.start(), sandbox: { onRequest } });
+  await crew.worker('one');
+  const sheetOf = (name: string) =>
+    ['Name,Serial', ...Array.from({ length: 20 }, (_, i) => `${name} ${i},S${i}`)].join('\r\n');
+  await crew.drop('monday.csv', sheetOf('old'));
+  await until(() => held !== undefined, { what: 'the first run begins' });
+  await crew.drop('tuesday.csv', sheetOf('new'));
+  await until(async () => (await crew.ended()).length === 2, { withinMs: 60_000, what: 'both runs' });
+  const names = crew.sandbox.records('asset').map(({ name }) => String(name).split(' ')[0]);
+  expect(names).toEqual(Array.from({ length: 20 }, () => 'new'));
+});
