@@ -62,6 +62,21 @@ test.each([undefined, 1_000])(
   },
 );
 
+test.each([
+  [undefined, 140],
+  [1_000, 40],
+])(
+  'a service that refuses every 61st request, stated pause %s ms, is not crawled at (7, 8)',
+  async (pauseMs, least) => {
+    for (const blockedMs of [0, 1_000]) {
+      const service = against((now, nth) => nth % 61 === 0 || (now > 5_000 && now < 5_000 + blockedMs), pauseMs);
+      await service.clock.run(240_000);
+      expect(service.perSecond(180_000, 240_000)).toBeGreaterThan(least);
+      service.stop();
+    }
+  },
+);
+
 test.each([20, 100])(
   'a hidden limit that moves 50 → 5 → 50 is found again within 45 seconds, 16 in flight at %i ms (8)',
   async (latencyMs) => {

@@ -234,10 +234,10 @@ export function openPacer(options: PacerOptions) {
 
   /** Once per round trip: the decrease, and what was sent before it says nothing more. */
   function slowDown(load: 'throttled' | 'overloaded', now: number): void {
+    if (load === 'throttled' && !rate.throttled(now, roundTrip, Math.max(0, heldUntil - now))) return;
     everOverloaded = true;
     decreasedAt = now;
     if (load === 'throttled') {
-      rate.throttled(now, roundTrip, Math.max(0, heldUntil - now));
       nextSlot = Math.max(nextSlot, now + 1000 / rate.perSecond);
       sharing?.dropSlots();
       // Until the others know, they send as before; what is met meanwhile says nothing of the new rate.

@@ -1,4 +1,6 @@
 const DECREASE = 0.8;
+/** One refusal among so many answers is no more than a limit that is kept well costs. */
+const RARE_AFTER = 50;
 const BACK_AFTER = 100;
 /** The first guess rests on little, and so does one that was wrong at once; both are corrected soon. */
 const UNSURE_BACK_AFTER = 10;
@@ -32,12 +34,19 @@ const LATEST = 16;
  * One refusal so costs at least a hundred successes before the next one. Where many requests are in flight, word of a
  * refusal comes late, and the way back is longer. Below four a second it is 25 seconds instead: a service that refused
  * everything for a while, limit or not, would be crawled at for minutes otherwise.
+ *
+ * A single refusal among many answers, on the way back to a rate that was served before, is not the limit's: the service
+ * refuses now and then, whatever the rate. Such a rare one changes nothing, nor do the next ones while they stay rare.
  */
 export function learnRate() {
   let rate = Number.POSITIVE_INFINITY;
   let lastGood = Number.POSITIVE_INFINITY;
   let backAfter = BACK_AFTER;
   let successes = 0;
+  /** Successes since the latest refusal, be it a rare one. */
+  let sinceRefusal = 0;
+  /** Whether the latest refusal was a rare one; true before there was any. */
+  let rare = true;
   /** When the way back began: after the latest refusal and the pause that came with it. */
   let backSince = 0;
   let movedAt: number | undefined;
@@ -88,6 +97,7 @@ export function learnRate() {
     succeeded(now: number, count = 1, since = now): void {
       roll(now);
       counted += count;
+      sinceRefusal += count;
       latest.unshift({ count, since });
       latest.splice(LATEST);
       if (rate === Number.POSITIVE_INFINITY) return;
@@ -103,17 +113,23 @@ export function learnRate() {
     /**
      * At most one 429 per round trip is reported; `roundTripMs` is the usual time of an answer. `pausedMs`: the service named
      * a pause, and nobody sends before it is over; 0 for none. Another 429 right after the pause, before anything was served,
-     * says that the pause was too short, and nothing about the rate.
+     * says that the pause was too short, and nothing about the rate. False where the refusal is a rare one.
      */
-    throttled(now: number, roundTripMs: number, pausedMs: number): void {
+    throttled(now: number, roundTripMs: number, pausedMs: number): boolean {
       roll(now);
       const first = rate === Number.POSITIVE_INFINITY;
+      rare = sinceRefusal >= RARE_AFTER && (rare || successes < backAfter);
+      sinceRefusal = 0;
+      if (rare) {
+        backSince += pausedMs;
+        return false;
+      }
       const tooEarly = afterPause && successes === 0;
       afterPause = pausedMs > 0;
       const unsure = first || progress(now) < 0.25;
       backSince = now + pausedMs;
       movedAt = undefined;
-      if (tooEarly) return;
+      if (tooEarly) return true;
       lastGood = first ? Math.max(FIRST_GUESS, servedRate(now)) : Math.max(SLOWEST, Math.min(rate, servedRate(now)));
       // While a limit drops, refusals of requests sent earlier keep coming in: not below what is being served.
       const floor = first ? 0 : Math.min(rate * 0.95, recentRate(now) * DECREASE);
@@ -121,6 +137,7 @@ export function learnRate() {
       const late = (BACK_AFTER_ROUND_TRIPS * lastGood * roundTripMs) / 1000;
       backAfter = unsure ? UNSURE_BACK_AFTER : Math.max(BACK_AFTER, late);
       successes = 0;
+      return true;
     },
   };
 }
