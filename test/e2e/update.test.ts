@@ -313,6 +313,22 @@ describe('a blank cell', () => {
     expect((await desk.import(file, job)).outcomes).toEqual(['2 unchanged']);
   });
 
+  it('names a field that reads never show where it cannot be known whether there is anything to clear', async () => {
+    desk = await openDesk({ seed: 'demo' });
+    await teach(desk, 'hardware-model', DEMO_MODELS);
+    const job = { ...assets, columns: { Id: 'id', Mac: { field: 'mac_address', blank: 'clear' } } };
+    const blank = await desk.file('blank.csv', 'Id,Mac\n11,\n12,\n');
+    const unknown = await desk.import(blank, job);
+    expect([unknown.outcomes, unknown.commits]).toEqual([['2 unchanged', '3 unchanged'], 0]);
+    expect(unknown.summary.warnings.filter((text) => text.includes('clear mac_address'))).toHaveLength(1);
+    await desk.import(await desk.file('a.csv', 'Id,Mac\n11,a0:b1\n12,a0:b2\n'), job);
+    const known = await desk.import(blank, job);
+    expect(known.outcomes).toEqual(['2 updated', '3 updated']);
+    expect(known.plan.filter(({ kind }) => kind === 'clear')).toHaveLength(2);
+    expect(known.summary.warnings.join()).not.toContain('clear mac_address');
+    expect(storedOne(desk.sandbox, 'asset', 12)['mac_address']).toBeUndefined();
+  });
+
   it('keeps or clears as its column says, whatever the job says', async () => {
     desk = await openDesk({ seed: 'demo' });
     await teach(desk, 'hardware-model', DEMO_MODELS);

@@ -21,7 +21,9 @@ import type { Memory } from './last-writes.js';
 import {
   changesOf,
   isNarrowEnum,
+  isWriteOnly,
   type Merge,
+  type MergeBase,
   type MergeOptions,
   mergeBaseOf,
   mergeRow,
@@ -203,6 +205,8 @@ class RowPlan {
     const issues = [...row.issues, ...merge.issues];
     const failed = issues.some((issue) => issue.severity === 'error');
     const changes = changesOf(merge.diff);
+    // A PUT leaves out what is blank, so that the service clears it.
+    if (changes.length === 0 || options.omittedIsKept) warnUncleared(row.set, current, options);
     if (!failed && changes.length === 0 && !row.after) {
       const kept = merge.diff.filter((one) => one.kind === 'kept');
       const diff = kept.length > 0 ? { diff: kept } : {};
@@ -320,6 +324,19 @@ function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
       `unknown ${field}`,
       `Records hold ${field}, which the interface does not name: ${UNSEEN_LOSS_PHRASE}. ${next}`,
     );
+}
+
+/** One warning a run for each field that blank cells clear, and of which nobody knows whether the record holds it. */
+function warnUncleared(set: Fields, { record, ours, base }: MergeBase, options: PlanOptions): void {
+  if (record === undefined || ours !== undefined) return;
+  for (const field of Object.keys(set)) {
+    if (!isEmpty(set[field]) || !isEmpty(base[field]) || !isWriteOnly(field, options)) continue;
+    if ((options.authorityOf?.(field, set, base) ?? 'file') !== 'file') continue;
+    options.warnOnce(
+      `uncleared ${field}`,
+      `Blank cells clear ${field}, but reads never show it: whether it is empty cannot be known of records that no run kept in this home folder wrote, and it is left as it is there. Empty it in the service where it has to be.`,
+    );
+  }
 }
 
 function withColumn(issue: Issue, columnOf: (field: string) => string | undefined): Issue {
