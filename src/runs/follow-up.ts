@@ -77,7 +77,7 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
   if (open.length === 0)
     throw new RunError(
       'usage',
-      `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry. Its reports in ${request.reportDir} say what is to be done about other rows.`,
+      `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry.${request.kind === 'reconcile' ? ' Orphans are taken up by the next run of the job.' : ''} Its reports in ${request.reportDir} say what is to be done about other rows.`,
     );
   const { key } = request.job.job.match;
   // Without a key nothing in the service tells that an earlier retry has sent them.

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { csv, type Desk, openDesk, table } from '../support/desk.js';
 
 let desk: Desk;
 afterEach(() => desk.close());
@@ -111,6 +112,23 @@ describe('a run without rows to retry', () => {
     const refused = desk.retry(run.summary.run);
     await expect(refused).rejects.toThrow('Its reports in');
     await expect(refused).rejects.not.toThrow('ended well');
+  });
+
+  it('whose orphan is unknown: it is no row, and the next run takes it up', async () => {
+    desk = await openDesk({ faults: ['PUT /asset status=500'] });
+    desk.sandbox.insert(
+      'asset',
+      Array.from({ length: ROWS }, (_, at) => asset(at + 1)),
+    );
+    const file = await sheet([], ROWS - 1);
+    const run = await desk.reconcile(file, JOB, { ...HASTY, apply: true });
+    const [orphan] = await table(join(run.reportDir, 'orphans.csv'));
+    expect(orphan?.['outcome'], JSON.stringify(run.summary)).toBe('unknown');
+    expect(orphan?.['message']).not.toMatch(/\brow\b/);
+    await expect(desk.retry(run.summary.run)).rejects.toThrow('Orphans are taken up by the next run');
+    desk.sandbox.setFaults([]);
+    await desk.reconcile(file, JOB, { apply: true });
+    expect(desk.sandbox.record('asset', ROWS)?.['lifecycle_stage']).toBe('Retired');
   });
 
   it('that refusals of its orphans stopped: the reason speaks of records', async () => {

@@ -263,7 +263,7 @@ function lossWarnings({ dropped, altered }: Differences, merge: Merge): Issue[] 
 }
 
 function staleFault(id: number, fields: readonly string[]): Issue {
-  const text = `The service answered that it took the update, and the record still holds the old value of ${fields.join(', ')}. Look at record ${id} in the service before importing the row again.`;
+  const text = `The service answered that it took the update, and the record still holds the old value of ${fields.join(', ')}. Look at record ${id} in the service before it is written again.`;
   return fault('outcome_unknown', text, { field: fields[0] ?? '' });
 }
 

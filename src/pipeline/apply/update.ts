@@ -301,17 +301,17 @@ export class UpdateRow extends RowWrite<Update> {
   }
 
   private conflict(what: string): DraftOutcome {
-    const text = `Somebody changed the record after this row was planned: ${what}. Nothing was sent. Import the row again to plan it anew.`;
+    const text = `Somebody changed the record after it was planned: ${what}. Nothing was sent. A new run plans it anew.`;
     return { ...this.draft('conflict', fault('changed_meanwhile', text)), attempts: 0 };
   }
 
   private conflictAfterSend(what: string): DraftOutcome {
-    const text = `The update was sent and its effect was open; now ${what}: somebody else changed the record at the same time. Look at it in the service and import the row again.`;
+    const text = `The update was sent and its effect was open; now ${what}: somebody else changed the record at the same time. Look at it in the service; a new run plans it anew.`;
     return this.draft('conflict', fault('changed_meanwhile', text));
   }
 
   private unknown({ diff }: Merge, why: string): DraftOutcome {
-    const text = `The update was sent and it is not known whether it took effect (${why}). Look at record ${this.change.id} in the service before importing the row again.`;
+    const text = `The update was sent and it is not known whether it took effect (${why}). Look at record ${this.change.id} in the service before it is written again.`;
     return { ...this.draft('unknown', fault('outcome_unknown', text)), diff };
   }
 
@@ -329,7 +329,7 @@ export class UpdateRow extends RowWrite<Update> {
     const record = isMissing && spec.readable && (await this.run.read(id).catch(() => 'unknown'));
     if (isMissing && !record) {
       const words = messages.map((one) => one.text).join(' ');
-      const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; import the row again to plan it anew.`;
+      const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; a new run plans it anew.`;
       return [fault('service_rejected', text, { origin: 'service' })];
     }
     if (job.write.method === 'patch' && (status === 405 || (status === 404 && record !== 'unknown'))) {
