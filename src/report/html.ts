@@ -35,6 +35,7 @@ import {
   requestsText,
   rowsWithLosses,
   type Summary,
+  stopCause,
   timeText,
   visibleFaults,
 } from './summary.js';
@@ -125,11 +126,9 @@ function dryRunBanner(summary: Summary): Markup | false {
 }
 
 function stopBanner(summary: Summary): Markup | false {
-  // What is to be done about a brake stands below.
-  const [why = ''] = (summary.reason ?? '').split(' Nothing was written: look at the report first.');
+  const cause = stopCause(summary);
   return (
-    summary.reason !== undefined &&
-    html`<div class="banner bad"><strong>What happened:</strong><p>${prose(why)}</p></div>`
+    cause !== undefined && html`<div class="banner bad"><strong>What happened:</strong><p>${prose(cause)}</p></div>`
   );
 }
 

@@ -231,6 +231,11 @@ export function brakeStop({ dry_run: dry, rows, reconcile }: Summary): BrakeStop
   return rows.rejected > 0 || (reconcile?.compared?.orphans_for_person ?? 0) > 0 ? 'refusals' : 'plan';
 }
 
+/** What stopped a run, without what is to be done about a brake: beside it that is said with the run's own id. */
+export function stopCause({ reason }: Pick<Summary, 'reason'>): string | undefined {
+  return reason?.split(' Nothing was written: look at the report first.')[0];
+}
+
 /** Rows whose cells, or the records they are about, somebody puts right before they are imported again. */
 export function rowsToCorrect(counts: Readonly<OutcomeCounts>): number {
   return sum(counts, (kind) => GROUP_OF_OUTCOME[kind] === 'to_correct');

@@ -6,13 +6,13 @@ import type { OutcomeCounts } from '../../model/outcome.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
 import { RECONCILE_LIMITS } from '../../pipeline/plan/brakes.js';
 import { exportText, summaryText } from '../../report/console.js';
-import { brakeStop, isReportName, rowsForPerson, rowsInPlace, type Summary } from '../../report/summary.js';
+import { brakeStop, isReportName, rowsForPerson, rowsInPlace, type Summary, stopCause } from '../../report/summary.js';
 import type { RowFault } from './list.js';
 
 /** How runs are shown to people on a terminal; the command line prints what comes out here. */
 
 export type { Summary } from '../../report/summary.js';
-export { brakeStop, formatNumber, isReportName, rowsForPerson, rowsInPlace };
+export { brakeStop, formatNumber, isReportName, rowsForPerson, rowsInPlace, stopCause };
 
 /** The end of a run: what became of its rows, and where the reports are. */
 export function presentSummary(result: { readonly summary: Summary; readonly reportDir: string }): string {

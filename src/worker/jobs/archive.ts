@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { runFolder } from '../../runs/run/layout.js';
 import { readRun, readSummary, undoneBy } from '../../runs/run/list.js';
-import { brakeStop, rowsForPerson, rowsInPlace, type Summary } from '../../runs/run/present.js';
+import { brakeStop, rowsForPerson, rowsInPlace, type Summary, stopCause } from '../../runs/run/present.js';
 import { reached } from '../../trace/milestones.js';
 import { type Claim, displayName } from '../inbox/claim.js';
 import { isFolder, replaceText } from '../inbox/disk.js';
@@ -125,7 +125,7 @@ function resultText({ status, kind, rows }: Summary): string {
 }
 
 function stoppedText({ name, job }: Claim, summary: Summary): string {
-  const { status, reason, run, rows, requests, dry_run: dryRun } = summary;
+  const { status, run, rows, requests, dry_run: dryRun } = summary;
   const written = dryRun ? 0 : rows.created + rows.updated;
   const what =
     written > 0
@@ -145,13 +145,14 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
       : status === 'interrupted'
         ? `Go on with it in the console or with: rowferry runs resume ${run}\nOr ${again}`
         : `When the cause is gone, ${again}`;
-  const cause =
+  const cause = stopCause(summary);
+  const who =
     status === 'braked'
       ? 'A brake of the job stopped'
       : status === 'interrupted'
         ? 'Somebody stopped'
         : 'A fault stopped';
-  return `${cause} the ${KIND_WORDS[kind].noun} of ${name}. ${what}\n\n${reason === undefined ? '' : `${reason}\n\n`}${next}\nThe reports of run ${run} lie beside this note. Where somebody went on with it since, they say how that ended.\n`;
+  return `${who} the ${KIND_WORDS[kind].noun} of ${name}. ${what}\n\n${cause === undefined ? '' : `${cause}\n\n`}${next}\nThe reports of run ${run} lie beside this note. Where somebody went on with it since, they say how that ended.\n`;
 }
 
 const KIND_WORDS: Readonly<Record<FileJobKind, { readonly noun: string; readonly done: string }>> = {
