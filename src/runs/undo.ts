@@ -7,7 +7,7 @@ import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { NameCollector } from '../pipeline/resolve/resolve.js';
 import { RunStore } from '../store/run-store.js';
 import type { LoadedJob } from './job-file.js';
-import { forgetAbsences, nightsKey } from './reconcile/nights.js';
+import { forgetAbsences, nightsKey, saveUndone } from './reconcile/nights.js';
 import { actedOrphans } from './reconcile/orphans.js';
 import { type Connection, connect, takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
@@ -130,7 +130,7 @@ export async function executeUndo(run: Run): Promise<RunResult> {
     stopped = error as Error;
   }
   // Also where it did not come to its end: some of the records are back.
-  await resetAbsences(run).catch((error: unknown) => {
+  await resetNight(run).catch((error: unknown) => {
     stopped ??= error as Error;
   });
   return concludeUndo(run, stopped, parts);
@@ -242,25 +242,34 @@ function warnUnrestored(run: Run): void {
 }
 
 /**
- * Orphans that were put back are still missing from the job's file. That this was counted before ends here, or the very next
- * run of the job would act on them again. Can be repeated.
+ * A night that was put back is no measure for the next one. Its orphans are still missing from the job's file: that this was
+ * counted before ends here, or the very next run of the job would act on them again. Can be repeated.
  */
-async function resetAbsences(run: Run): Promise<void> {
+async function resetNight(run: Run): Promise<void> {
   const { settings, request } = run;
-  if (request.dryRun) return;
-  const folder = runFolder(settings.home, request.lineage?.undoes ?? '');
-  const undone = readRequest(folder);
-  const of = undone?.job.job;
-  if (!undone || of?.kind !== 'reconcile') return;
-  const acted = RunStore.query(folder.store, actedOrphans) ?? [];
   const all = restoredRecords(run);
+  if (request.dryRun || all.size === 0) return;
+  const { of, back } = firstUndone(settings.home, request.lineage?.undoes ?? '');
+  const folder = runFolder(settings.home, of);
+  const undone = readRequest(folder);
+  const job = undone?.job.job;
+  if (!undone || job?.kind !== 'reconcile') return;
+  const nights = nightsKey({ settings, request: undone });
+  saveUndone(nights, of, back);
+  const acted = (back && RunStore.query(folder.store, actedOrphans)) || [];
   const restored = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
   if (restored.size === 0) return;
-  forgetAbsences(nightsKey({ settings, request: undone }), restored);
-  const after = countText(of.orphans.after, 'more run');
+  forgetAbsences(nights, restored);
+  const after = countText(job.orphans.after, 'more run');
   run.warn(
     `Orphans that are as before the run again: ${restored.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,
   );
+}
+
+/** The run at the beginning, where undos undo one another; `back`: what it wrote is put back. */
+function firstUndone(home: string, of: string, back = true): { readonly of: string; readonly back: boolean } {
+  const { kind, lineage } = readRequest(runFolder(home, of)) ?? {};
+  return kind === 'undo' ? firstUndone(home, lineage?.undoes ?? '', !back) : { of, back };
 }
 
 /** Records that are as they were before the run again. */

@@ -70,6 +70,31 @@ describe('a reconciliation is undone', () => {
   });
 });
 
+it('a night that was undone is no measure for the next one, until its undo is undone', async () => {
+  desk = await openDesk();
+  desk.sandbox.insert(
+    'asset',
+    Array.from({ length: 40 }, (_, at) => asset(at + 1)),
+  );
+  const job = { ...JOB, orphans: { action: 'report' }, brakes: { max_updates: '100%', max_orphans: '100%' } };
+  const night = (count: number, room: string) => {
+    const rows = Array.from({ length: count }, (_, at) => rowOf(at + 1, at < 3 ? room : 'R1'));
+    return desk.file(`${room}.csv`, csv([Object.keys(COLUMNS), ...rows]));
+  };
+  await desk.reconcile(await night(40, 'R2'), job, { apply: true });
+  const cut = await night(12, 'R3');
+  const braked = await desk.reconcile(cut, job, { apply: true });
+  const approved = await desk.approve(braked.summary.run, 'Ada Park');
+  expect([braked.summary.status, approved.summary.rows.updated]).toEqual(['braked', 3]);
+  const undo = await desk.undo(approved.summary.run);
+  const next = await desk.reconcile(await night(40, 'R4'), job);
+  expect([next.summary.status, next.summary.reconcile?.previous?.rows], next.summary.reason).toEqual(['succeeded', 40]);
+  const again = await desk.reconcile(cut, job);
+  expect(again.summary.reason).toMatch(/^max_change: (?!.*same_file)/);
+  await desk.undo(undo.summary.run);
+  expect((await desk.reconcile(cut, job)).summary.warnings.join()).toContain('has the same content');
+});
+
 it('rows of a reconciliation that were left unknown are retried; orphans are the business of the next night', async () => {
   let puts = 0;
   desk = await openDesk({

@@ -45,6 +45,8 @@ export interface PastNight extends Night {
   readonly approves?: string;
   /** Brakes tripped, and somebody let it pass. */
   readonly overridden?: boolean;
+  /** An undo put back what it wrote. */
+  readonly undone?: boolean;
 }
 
 /** What earlier nights of a job left. Of every list the run that began last is last, whichever ended last. */
@@ -52,11 +54,11 @@ export interface Nights {
   /** Every run that was reported, at most 90. */
   readonly history: readonly PastNight[];
   /**
-   * The run with the newest file that finished; report-only runs count, braked and failed ones do not, nor does a report-only
-   * run that brakes would have stopped.
+   * The run with the newest file that finished; report-only runs count, braked, failed and undone ones do not, nor does a
+   * report-only run that brakes would have stopped.
    */
   readonly last?: PastNight;
-  /** Runs that were applied, to the end or in part, at most 30. */
+  /** Runs that were applied, to the end or in part, and were not undone, at most 30. */
   readonly applied: readonly Pick<PastNight, 'run' | 'at' | 'sha256' | 'status'>[];
   readonly absent: Absences;
 }
@@ -148,6 +150,15 @@ export function forgetAbsences(of: NightsKey, ids: ReadonlySet<number>): void {
   );
 }
 
+/** What a run wrote was put back, or is there again: nothing is compared with a run that is `undone`. */
+export function saveUndone(of: NightsKey, run: string, undone: boolean): void {
+  withHome(of.home, (home) =>
+    home
+      .prepare(`update night set ended = json_set(ended, '$.undone', json(?)) where ${KEY_CONDITION} and run = ?`)
+      .run(String(undone), ...keyValues(of), run),
+  );
+}
+
 const KEY_CONDITION = 'job = ? and company = ? and service = ?';
 const keyValues = ({ job, company, service }: NightsKey) => [job, company, service] as const;
 
@@ -187,7 +198,8 @@ function writeAbsent(home: Database, of: NightsKey, absent: Absences): void {
 const isFinished = ({ status }: Pick<Night, 'status'>): boolean => status === 'succeeded' || status === 'partial';
 
 /** Whether a run wrote, or found nothing to write; one that was stopped at it counts as well. */
-const isApplied = (night: PastNight): boolean => night.apply && (isFinished(night) || night.writes > 0);
+const isApplied = (night: PastNight): boolean =>
+  night.apply && !night.undone && (isFinished(night) || night.writes > 0);
 
 /**
  * Whose file a run took, as a place in the order of runs. An approved run took the file of the run that was approved, however
@@ -201,7 +213,7 @@ const fileOrder = ({ run, approves }: { readonly run: string; readonly approves?
  * a file that brakes would stop is no measure.
  */
 function baselineNight(kept: readonly PastNight[]): PastNight | undefined {
-  const fit = kept.filter((night) => isFinished(night) && (night.apply || !night.overridden));
+  const fit = kept.filter((night) => isFinished(night) && !night.undone && (night.apply || !night.overridden));
   return fit.reduce<PastNight | undefined>(
     (best, one) => (best && fileOrder(best) > fileOrder(one) ? best : one),
     undefined,
