@@ -8,6 +8,7 @@ import { checkValue } from '../../resources/value-check.js';
 import { equalsStored, isTruncated as isCutByService, isNormalisedForm } from '../apply/compare.js';
 import { trimText } from '../map/cell-text.js';
 import type { MappingInput } from '../map/columns.js';
+import { excerpt } from '../map/headings.js';
 import { compileMapping, type Mapping } from '../map/map.js';
 import { findTarget } from '../map/targets.js';
 import { type ExportedCell, isNamedRef, type ResolvedRow, type StagedRow, type StagedValue } from '../rows.js';
@@ -180,9 +181,14 @@ interface ExportedColumn {
  * Compares the cells of a file with what an export wrote into them. A cell that means the same is no change: its field is
  * not set, so that what somebody else has written meanwhile stays. Keys, constants, and values that the job gives to blank
  * cells stay as they are, and a cell that an import has set counts from then on. `fields`: what the export wrote, as its job
- * file names it.
+ * file names it. `warn` is told of a column as often as a cell of it has lost zeros.
  */
-export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonly string[]) {
+export function keepEdits(
+  input: MappingInput,
+  mapping: Mapping,
+  fields: readonly string[],
+  warn: (text: string) => void,
+) {
   const { job, meta, spec, catalogue } = input;
   const positions = new Map<string, number>();
   for (const [at, name] of fields.entries()) {
@@ -218,7 +224,8 @@ export function keepEdits(input: MappingInput, mapping: Mapping, fields: readonl
         continue;
       }
       if (trimText(text) === '') continue;
-      if (cell !== text && !isCut(cell, text)) {
+      if (meta.format === 'csv' && hasLostZeros(cell, text)) warn(lostZerosText(column.heading));
+      else if (cell !== text && !isCut(cell, text)) {
         exported ??= exportedRow(row.row, texts);
         if (!isSame(column, staged, exported)) continue;
       }
@@ -320,6 +327,13 @@ function asExported(job: RowsJob): RowsJob {
 function isCut(cell: Cell, text: string): boolean {
   return typeof cell === 'string' && cell.length >= MAX_CELL_TEXT && text.startsWith(cell);
 }
+
+/** Spreadsheet programs read `00123` in a CSV file as a number. */
+const hasLostZeros = (cell: Cell, text: string): boolean =>
+  text.startsWith('0') && cell !== text && cell === text.replace(/^0+(?=\d+$)/, '');
+
+const lostZerosText = (heading: string): string =>
+  `"${excerpt(heading)}": cells have lost the zeros with which they were exported, such as 00123, which a spreadsheet program saves as 123: they count as not changed. Where that is a change, make it in an export as XLSX.`;
 
 function isSame({ field, heading, isText }: ExportedColumn, staged: StagedRow, exported: StagedRow): boolean {
   const now = staged.set[field];

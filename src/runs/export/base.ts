@@ -142,7 +142,7 @@ export async function openEditedRows(run: Run, input: MappingInput, mapping: Map
     return undefined;
   }
   run.closers.push(async () => base.close());
-  const keepRowEdits = keepEdits(input, mapping, base.fields);
+  const keepRowEdits = keepEdits(input, mapping, base.fields, run.warn);
   let unknownCount = 0;
   return {
     /** `staged` are `rows` after mapping, in the same order. */
