@@ -213,6 +213,7 @@ export const run = named('Run', {
   outcomes: counts.nullable(),
   verdict: z.string().optional().describe('Why a run that succeeded is not all well: `Texts were cut`.'),
   aside: z.literal(true).optional().describe('Somebody said that nothing more is to be done with it.'),
+  aside_reason: z.string().optional().describe('Why that is so without anybody: its job was begun anew elsewhere.'),
 });
 export type Run = z.output<typeof run>;
 

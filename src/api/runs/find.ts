@@ -119,7 +119,7 @@ export class RunFinder {
       progress: this.progressOf(found),
       ...queueInfo,
       summary: ended,
-      reason: ended ? ((ended as Partial<Summary>).reason ?? null) : queueInfo.reason,
+      reason: ended ? ((ended as Partial<Summary>).reason ?? null) : (queueInfo.reason ?? run.aside_reason ?? null),
       reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
       actions: await this.actions(found, who),
     };

@@ -124,7 +124,7 @@ function showCommand(cli: Cli): CliCommand {
           entry.status === 'running'
             ? 'It is running; its reports are not written yet.'
             : entry.reports_of === undefined
-              ? `It ended without reports. Go on with: ${resume}`
+              ? (entry.aside_reason ?? `It ended without reports. Go on with: ${resume}`)
               : `Its reports are not in ${relativePath(entry.report_dir)}: those of the run ${entry.reports_of} are. To go on with it, or to write them again: ${resume}`;
         return print(
           cli,
@@ -324,6 +324,7 @@ function kindText({ kind, manner }: RunEntry): string {
 }
 
 function statusText(run: RunEntry): string {
+  if (run.status === 'unfinished' && run.aside_reason !== undefined) return 'begun anew elsewhere';
   if (!run.dry_run || run.status === 'running') return run.status;
   return `${run.status} (${run.kind === 'reconcile' ? 'report only' : 'dry run'})`;
 }

@@ -66,7 +66,7 @@ export function runFolder(home: string, run: string) {
     records: join(work, 'records.ndjson'),
     /** What the run must not lose: `RunStore`. */
     store: join(dir, 'run.db'),
-    /** There once somebody said that nothing more is to be done with it. */
+    /** There once nothing more is to be done with it; empty where somebody said so, else with the reason. */
     aside: join(dir, 'aside'),
     /** Held by the process that works on the run: `takeLock`. */
     lock: join(dir, 'lock'),

@@ -38,6 +38,8 @@ export interface RunEntry {
   readonly verdict?: string;
   /** Somebody said that nothing more is to be done with it. */
   readonly aside?: true;
+  /** The same was found out without anybody: why, in a sentence. */
+  readonly aside_reason?: string;
   /** Where its reports are, or will be. */
   readonly report_dir: string;
   /** The run whose reports lie there instead: it was told to put them into the same folder. */
@@ -181,10 +183,16 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
     dry_run: summary?.dry_run ?? info.dryRun === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
     ...(summary && !running ? rowCounts(summary) : {}),
-    ...(existsSync(folder.aside) && { aside: true }),
+    ...asideOf(folder),
     report_dir: reportDir,
     ...reports,
   };
+}
+
+function asideOf({ aside }: RunFolder): Pick<RunEntry, 'aside' | 'aside_reason'> {
+  if (!existsSync(aside)) return {};
+  const reason = readFileSync(aside, 'utf8');
+  return { aside: true, ...(reason && { aside_reason: reason }) };
 }
 
 export const readRunInfo = (folder: RunFolder): RunInfo => readStored<RunInfo>(folder) ?? {};

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Logger } from 'pino';
@@ -248,6 +249,7 @@ class Delivery {
     this.state = state;
     this.followUp = ticketOf(settings.home, state.run)?.again;
     beginTicket(settings.home, job, state.run);
+    await rm(runFolder(settings.home, state.run).aside, { force: true });
 
     const stop = stops.watch(state.run, stopping, ...endSignals);
     try {

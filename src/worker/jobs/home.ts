@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { RunError } from '../../model/error.js';
@@ -10,7 +10,7 @@ import { homeExists, withHome } from '../../store/home.js';
 import { reached } from '../../trace/milestones.js';
 import type { Job, Queue, Store } from '../store/port.js';
 import { parseAs } from '../store/shared.js';
-import { againJobId, freshState } from './job.js';
+import { againJobId, freshState, stateOf } from './job.js';
 
 /**
  * What the workers on a queue know of each other's data folders, oldest first, in one text of the store. A worker lives on
@@ -187,7 +187,8 @@ export async function enqueueForHome(
 }
 
 /**
- * Puts jobs back on the queue whose runs were begun here, have not ended, and which the queue does not know any more.
+ * Puts jobs back on the queue whose runs were begun here, have not ended, and which the queue does not know any more; a run
+ * whose job another data folder has begun anew is put aside.
  * The worker calls it at its start and after the queue was away; several may do so at once. Jobs of the drop folder are
  * offered again by the drop folder. Returns the runs.
  */
@@ -198,12 +199,21 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
       if (runAgeMs(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
   });
   for (const { run, key, id, name, data, opts, again } of tickets(home, 'ended = 0')) {
-    if (id.startsWith('drop.')) continue;
+    const { lock, aside } = runFolder(home, run);
     // A process is at work on it, with a job or on request.
-    if (await isLocked(runFolder(home, run).lock)) continue;
+    if (await isLocked(lock)) continue;
     const queued = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
-    if (queued && ticketKey(queued) === key) continue;
+    if (queued && ticketKey(queued) === key) {
+      const state = stateOf(queued);
+      if (state?.home !== undefined && state.home !== homeId(home) && (await isBegunHere(home, run))) {
+        const text = `While its worker was away the job was begun anew on ${state.host}, as run ${state.run}: look there before this one is gone on with.`;
+        await writeFile(aside, text);
+        endTicket(home, run);
+      }
+      continue;
+    }
+    if (id.startsWith('drop.')) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
     const isBoundHere = again !== undefined || (await isBegunHere(home, run));

@@ -5,8 +5,9 @@ import type { Job } from 'bullmq';
 import pino from 'pino';
 import { afterEach, describe, expect } from 'vitest';
 import { newRunId, runFolder } from '../../../src/runs/run/layout.js';
+import { readRun } from '../../../src/runs/run/list.js';
 import { endedPrefix } from '../../../src/worker/inbox/claim.js';
-import { homeId } from '../../../src/worker/jobs/home.js';
+import { homeId, restoreJobs, tickets } from '../../../src/worker/jobs/home.js';
 import { stateOf } from '../../../src/worker/jobs/job.js';
 import { openStops } from '../../../src/worker/jobs/stops.js';
 import { itWith } from '../../support/servers.js';
@@ -225,6 +226,12 @@ describe('a run', () => {
     expect(job.returnvalue.warnings.join()).toContain('Begun anew: run ');
     expect(bench.sandbox.commits).toHaveLength(rows);
     expect(await runsOf(other.settings.home)).toEqual([job.returnvalue.run]);
+    const { home } = (await bench.worker()).settings;
+    expect(await restoreJobs(home, bench.queue)).toEqual([]);
+    const [run = ''] = await runsOf(home);
+    const { aside, aside_reason: reason } = await readRun(home, run);
+    expect([aside, tickets(home)]).toEqual([true, []]);
+    expect(reason).toMatch(new RegExp(`^While its worker was away .* as run ${job.returnvalue.run}`));
   });
 
   it.each([
