@@ -45,6 +45,7 @@ export function learnRate() {
   let successes = 0;
   /** Successes since the latest refusal, be it a rare one. */
   let sinceRefusal = 0;
+  /** Whether the latest refusal was a rare one; true before there was any. */
   let rare = true;
   /** When the way back began: after the latest refusal and the pause that came with it. */
   let backSince = 0;
