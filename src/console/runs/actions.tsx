@@ -85,9 +85,10 @@ const VERBS = Object.keys(VERB_TEXTS) as Verb[];
 /** What else can be done with the run as it is; what cannot is one click away, with the reason. */
 export function Actions({ run }: { run: RunDetail }) {
   // What is to be done next has its button there.
-  const elsewhere = [...nextSteps(run)].map(({ verb }) => verb);
-  if (run.status === 'braked') elsewhere.push('approve');
-  const available = VERBS.filter((verb) => run.actions[verb]?.allowed && !elsewhere.includes(verb));
+  const steps = nextSteps(run);
+  const isElsewhere = (verb: Verb) =>
+    (verb === 'approve' && run.status === 'braked') || steps.some((step) => step.verb === verb);
+  const available = VERBS.filter((verb) => run.actions[verb]?.allowed && !isElsewhere(verb));
   const unavailable = VERBS.filter(
     (verb) => run.actions[verb]?.allowed === false && run.actions[verb].why !== undefined,
   );

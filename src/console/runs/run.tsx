@@ -263,7 +263,7 @@ function OutcomeFigures({ run, counts, chosen }: { run: RunDetail; counts: Outco
 
 /** `correctAt`: where the rows can be corrected in a grid. */
 function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string | undefined }) {
-  const steps = [...nextSteps(run)];
+  const steps = nextSteps(run);
   if (steps.length === 0 && (run.kind === 'export' || !isComplete(run))) return null;
   return (
     <Card title="What to do next">
@@ -271,17 +271,21 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string 
         <p>Nothing. Every {run.kind === 'undo' ? 'record' : 'row'} ended well.</p>
       ) : (
         <ol className="todo stack">
-          {steps.map(({ text, verb, report, again, show, run: other }) => (
+          {steps.map(({ text, verb, report, show, run: other }) => (
             <li key={text}>
-              <p>{text}</p>
+              <p>
+                <Prose>{text}</Prose>
+              </p>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
-              {again && correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append && (
+              {isRejected(report) && correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append && (
                 <ButtonLink look="primary" icon="correct" href={correctAt} word="Correct them here" />
               )}
               {report && (
                 <ButtonLink icon="download" href={reportAddress(run, report)} download={report} word={report} />
               )}
-              {again && <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />}
+              {isRejected(report) && run.ordered && (
+                <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />
+              )}
               {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`} word="Show them" />}
               {other && <ButtonLink href={`/runs/${other}`} word="To the run" />}
             </li>
@@ -291,6 +295,8 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string 
     </Card>
   );
 }
+
+const isRejected = (report = '') => report.startsWith('rejected.');
 
 function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
   return urlOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
