@@ -27,7 +27,7 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
   const [filter, chips] = useFilter(run, faults, toCorrect);
   const fieldOf = useFieldOf(run.resource, ordered.job);
-  const checkAgain = () => whyNot === undefined && check.mutate({ edits });
+  const checkAgain = () => whyNot === undefined && check.mutate({});
   const plan = () => go(hrefOf('plan'));
   return (
     <>
@@ -41,7 +41,7 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
               aria-keyshortcuts="Control+Enter"
               change={check}
               why={whyNot}
-              order={{ edits }}
+              order={{}}
               word={`Check again with ${counted(editCount, 'correction')}`}
             />
           ) : (

@@ -35,12 +35,14 @@ interface RunPanelProps {
   /** Of the tab; else the name of the file. */
   readonly title?: string;
   readonly where: (run: RunDetail) => ReactNode;
+  /** Where its rows can be corrected in a grid. */
+  readonly correctAt?: string | undefined;
   /** Stands below the first line, whichever run it is. */
   readonly children?: ReactNode;
 }
 
 /** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
-export function RunPanel({ id, title, where, children }: RunPanelProps) {
+export function RunPanel({ id, title, where, correctAt, children }: RunPanelProps) {
   const { run, error, lost } = useLiveRun(id);
   const status = run?.status;
   useEffect(() => {
@@ -62,7 +64,7 @@ export function RunPanel({ id, title, where, children }: RunPanelProps) {
         <PagePending page={title ?? 'Run'} error={error} />
       )}
       {children}
-      {run && <RunContent key={run.id} run={run} lost={lost} />}
+      {run && <RunContent key={run.id} run={run} lost={lost} correctAt={correctAt} />}
     </div>
   );
 }
@@ -73,7 +75,7 @@ interface LiveRunProps {
   readonly lost: Date | undefined;
 }
 
-function RunContent({ run, lost }: LiveRunProps) {
+function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps, 'correctAt'>) {
   const [params] = useUrlParams();
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
@@ -88,13 +90,13 @@ function RunContent({ run, lost }: LiveRunProps) {
         <div className="stack">
           {isExport && <ExportNotice run={run} />}
           {!isExport && !isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
-          <NextStepsCard run={run} />
+          <NextStepsCard run={run} correctAt={correctAt} />
           {!run.here && run.status !== 'failed' && run.status !== 'waiting' && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
           )}
-          {run.here && !isExport && (isPlanOnly || run.kind === 'reconcile') && (
+          {run.here && !isExport && !isLive(run) && (isPlanOnly || run.kind === 'reconcile') && (
             <Card title={isPlanOnly ? 'What would be written' : 'What changed, by field'}>
               <RunPlan run={run} show={isPlanOnly ? 'rest' : 'fields'} />
             </Card>
@@ -113,26 +115,11 @@ function RunContent({ run, lost }: LiveRunProps) {
   );
 }
 
-/** The same on a page that has more to say: a run at work, and what came of it. */
-export function RunOutline({ run, lost, correctAt }: LiveRunProps & { correctAt?: string }) {
-  return (
-    <>
-      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}
-      <RunTrouble run={run} lost={lost} />
-      <Warnings of={summaryOf(run)?.warnings} />
-      <NextStepsCard run={run} correctAt={correctAt} />
-      <Actions run={run} />
-      <Timeline run={run} />
-    </>
-  );
-}
-
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
 function RunTrouble({ run, lost }: LiveRunProps) {
   if (isLive(run)) return lost ? <ConnectionLost lastSeen={lost} /> : <ServiceTrouble />;
   const { status, reason } = run;
   if (status === 'braked') return <BrakeCard run={run} />;
-  if (run.undone_by !== undefined) return <Undone by={run.undone_by} />;
   if (!reason) return null;
   const failed = status === 'failed';
   return (
@@ -140,23 +127,6 @@ function RunTrouble({ run, lost }: LiveRunProps) {
       <p className="wrap">
         <Prose>{reason}</Prose>
       </p>
-    </Notice>
-  );
-}
-
-/** How far an undo took back what a run wrote. */
-function Undone({ by }: { by: string }) {
-  const { run } = useLiveRun(by);
-  const back = (run?.outcomes?.updated ?? 0) + (run?.outcomes?.unchanged ?? 0);
-  const title =
-    run?.status === 'succeeded'
-      ? 'What it wrote was taken back'
-      : run && !isLive(run)
-        ? `Of what it wrote, ${counted(back, 'record was', 'records were')} taken back`
-        : 'What it wrote is being taken back';
-  return (
-    <Notice tone="info" title={title}>
-      <ButtonLink href={`/runs/${by}`} word="To the undo" />
     </Notice>
   );
 }
@@ -226,6 +196,11 @@ function Meta({ run }: { run: RunDetail }) {
           of <Link href={`/runs/${run.of_run}`}>run {run.of_run.slice(0, 15)}</Link>
         </span>
       )}
+      {run.undone_by && (
+        <span>
+          taken back by <Link href={`/runs/${run.undone_by}`}>run {run.undone_by.slice(0, 15)}</Link>
+        </span>
+      )}
       {run.corrections ? <span>{counted(run.corrections, 'correction')}</span> : null}
       <code className="soft">{run.id}</code>
     </div>
@@ -261,8 +236,7 @@ function OutcomeFigures({ run, counts, chosen }: { run: RunDetail; counts: Outco
   );
 }
 
-/** `correctAt`: where the rows can be corrected in a grid. */
-function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string | undefined }) {
+function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelProps, 'correctAt'>) {
   const steps = nextSteps(run);
   if (steps.length === 0 && (run.kind === 'export' || !isComplete(run))) return null;
   return (
