@@ -156,24 +156,19 @@ function BrakeCard({ run }: { run: RunDetail }) {
   );
 }
 
-/** Of an export, in the words of the file's last sheet. */
+/** Why it may not be complete the warnings say. */
 function ExportNotice({ run }: { run: RunDetail }) {
-  const { consistency, passes = 0, resource, records, warnings } = summaryOf(run) ?? {};
+  const { consistency, passes = 0, records, warnings } = summaryOf(run) ?? {};
   if (records === undefined) return null;
   const isVerified = consistency === 'verified';
-  const read = `The list was read ${passes} times, and `;
   return (
     <>
       <Notice tone={isVerified ? 'good' : 'warn'} title={isVerified ? 'It is complete' : 'It may not be complete'}>
-        <p>
-          {isVerified
-            ? passes === 1
-              ? 'Each record was asked for by its id.'
-              : `${read}the last two agree: no record that was there all the time is missing.`
-            : resource === 'customer'
-              ? 'The service has no list of customers; these are the ones that are known.'
-              : `${read}it could not be established that no record is missing.`}
-        </p>
+        {isVerified && passes > 1 && (
+          <p>
+            The list was read {passes} times, and the last two agree: no record that was there all the time is missing.
+          </p>
+        )}
       </Notice>
       <Warnings of={warnings} />
     </>
