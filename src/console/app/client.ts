@@ -1,7 +1,7 @@
 import type { Problem, Uploaded } from '../../api/schema.js';
 
 /** The console speaks to its own origin alone, over the API that every program has: contract, section 12. */
-export const API = '/api/v1';
+const API = '/api/v1';
 
 type QueryValue = string | number | boolean | null | undefined;
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;

@@ -66,9 +66,9 @@ export function TableStep({ of }: { of: Importing }) {
           {found && found.evidence.length > 0 && (
             <ul className="evidence small soft">
               {found.evidence.map((line) => (
-                <li key={line}>
-                  <Prose>{line}</Prose>
-                </li>
+                <Prose key={line} as="li">
+                  {line}
+                </Prose>
               ))}
             </ul>
           )}

@@ -12,9 +12,8 @@ import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { ButtonLink, Card, Moment, Notice, Prose, Warnings } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
-import { Orphans } from './orphans.js';
 import { FOUR, fourWord, OutcomeBar, StateBadge, sumOf } from './outcomes.js';
-import { Brakes, RunPlan } from './plan.js';
+import { Brakes, Orphans, RunPlan } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
@@ -124,9 +123,7 @@ function RunTrouble({ run, lost }: LiveRunProps) {
   const failed = status === 'failed';
   return (
     <Notice tone={failed ? 'bad' : 'warn'} title={failed ? 'Why it failed' : 'Why it ended'}>
-      <p className="wrap">
-        <Prose>{reason}</Prose>
-      </p>
+      <Prose as="p">{reason}</Prose>
     </Notice>
   );
 }
@@ -242,9 +239,7 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelPro
         <ol className="todo stack">
           {steps.map(({ text, verb, report, show, run: other }) => (
             <li key={text}>
-              <p>
-                <Prose>{text}</Prose>
-              </p>
+              <Prose as="p">{text}</Prose>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
               {isRejected(report) && correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append && (
                 <ButtonLink look="primary" icon="correct" href={correctAt} word="Correct them here" />

@@ -120,11 +120,7 @@ function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
               {story.id !== null && <span className="soft"> Id {story.id}</span>}
             </p>
             <p>{words.meaning}</p>
-            {words.next && (
-              <p>
-                <Prose>{words.next}</Prose>
-              </p>
-            )}
+            {words.next && <Prose as="p">{words.next}</Prose>}
           </>
         ) : (
           <p className="soft">The run has not come to it yet.</p>
