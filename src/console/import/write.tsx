@@ -78,13 +78,8 @@ export function ResultStep({ of: { name, checked, hrefOf }, id }: { of: Importin
 }
 
 /** `Inventory 2026 (final).xlsx` → `inventory-2026-final` */
-function jobName(file: string): string {
-  const plain = file
-    .replace(/(\.[^.]{1,6})+$/, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-');
-  return plain.replace(/^-+|-+$/g, '') || 'import';
-}
+const jobName = (file: string) =>
+  (file.replace(/(\.[^.]{1,6})+$/, '').match(/[\p{L}\p{N}]+/gu) ?? ['import']).join('-').toLowerCase();
 
 /** The mapping as a job file, for the next file of this kind. */
 function SaveJob({ job, file }: { job: Job; file: string }) {

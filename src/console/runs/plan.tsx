@@ -16,13 +16,12 @@ import { summaryOf } from './words.js';
 
 /** What a run writes, or would: in numbers, against its brakes, and field by field. */
 
-/** `rest`: what stopped it stands elsewhere. `back`: what an undo does to the fields. */
-export function RunPlan({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'rest' | 'fields' | 'back' }) {
+/** `back`: what an undo does to the fields. */
+export function RunPlan({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'fields' | 'back' }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
   if (!plan) return error ? <FaultNotice error={error} /> : <Skeleton what="the plan" />;
-  if (show === 'fields' || show === 'back') return <FieldChanges of={plan.fields} run={run} back={show === 'back'} />;
-  const brakes = plan.brakes.filter(({ tripped }) => show === 'all' || !tripped);
-  return <PlanView plan={{ ...plan, brakes }} run={run} />;
+  if (show === 'all') return <PlanView plan={plan} run={run} />;
+  return <FieldChanges of={plan.fields} run={run} back={show === 'back'} />;
 }
 
 export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
@@ -135,7 +134,7 @@ const BRAKES: Readonly<Record<string, string>> = {
   unknown_keys: 'Keys that the service does not know',
 };
 
-export function Brakes({ of }: { of: Plan['brakes'] }) {
+function Brakes({ of }: { of: Plan['brakes'] }) {
   const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
   return (
     <ul className="limits stack tight">

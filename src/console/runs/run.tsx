@@ -1,19 +1,18 @@
-import { type Query, useQuery } from '@tanstack/react-query';
+import type { Query } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { OUTCOME_GROUPS, type OutcomeCounts } from '../../model/outcome.js';
 import { urlOf } from '../app/client.js';
-import { ActionError, ConnectionLost, PagePending } from '../app/faults.js';
-import { client, isComplete, isLive, planQuery, runQuery, useLiveRun, useWhyNot } from '../app/queries.js';
-import { ServiceTrouble } from '../app/service.js';
+import { ConnectionLost, PagePending } from '../app/faults.js';
+import { client, isComplete, isLive, runQuery, useLiveRun, useWhyNot } from '../app/queries.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { ButtonLink, Card, Moment, Notice, Prose, Warnings } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
 import { FOUR, fourWord, OutcomeBar, StateBadge, sumOf } from './outcomes.js';
-import { Brakes, Orphans, RunPlan } from './plan.js';
+import { Orphans, RunPlan } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
@@ -97,7 +96,7 @@ function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps,
           )}
           {run.here && !isExport && !isLive(run) && (isPlanOnly || run.kind === 'reconcile') && (
             <Card title={isPlanOnly ? 'What would be written' : 'What changed, by field'}>
-              <RunPlan run={run} show={isPlanOnly ? 'rest' : 'fields'} />
+              <RunPlan run={run} show={isPlanOnly ? 'all' : 'fields'} />
             </Card>
           )}
           {run.here && orphans && orphans.total > 0 && <Orphans run={run.id} orphans={orphans} />}
@@ -116,7 +115,7 @@ function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps,
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
 function RunTrouble({ run, lost }: LiveRunProps) {
-  if (isLive(run)) return lost ? <ConnectionLost lastSeen={lost} /> : <ServiceTrouble />;
+  if (lost) return <ConnectionLost lastSeen={lost} />;
   const { status, reason } = run;
   if (status === 'braked') return <BrakeCard run={run} />;
   if (!reason) return null;
@@ -128,19 +127,14 @@ function RunTrouble({ run, lost }: LiveRunProps) {
   );
 }
 
-/** A line a brake, and the way on for who may decide. */
+/** What stopped it, and the way on for who may decide; the plan has a line for each brake. */
 function BrakeCard({ run }: { run: RunDetail }) {
-  const { data: plan, error } = useQuery({ ...planQuery(run.id), enabled: run.here });
   const whyNot = useWhyNot('approver');
-  const tripped = plan?.brakes.filter((brake) => brake.tripped) ?? [];
-  // What has no limit is told in sentences: what it is about, and what letting it through would do.
-  const inLines = tripped.length > 0 && tripped.every(({ limit }) => limit !== '');
   const { allowed, why } = run.actions.approve;
   return (
     <Card title="Why it was stopped" className="stopped">
       <div className="stack">
-        {inLines ? <Brakes of={tripped} /> : <Prose>{run.reason ?? ''}</Prose>}
-        <ActionError error={error} />
+        <Prose as="p">{run.reason ?? ''}</Prose>
         <div className="line wide">
           {allowed && <VerbButton run={run} verb="approve" look="primary" />}
           <span className="soft">
