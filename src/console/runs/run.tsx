@@ -115,35 +115,31 @@ function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps,
 
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
 function RunTrouble({ run, lost }: LiveRunProps) {
-  if (lost) return <ConnectionLost lastSeen={lost} />;
   const { status, reason } = run;
-  if (status === 'braked') return <BrakeCard run={run} />;
-  if (!reason) return null;
-  const failed = status === 'failed';
+  const isBraked = status === 'braked';
+  const title = isBraked ? 'Why it was stopped' : status === 'failed' ? 'Why it failed' : 'Why it ended';
+  if (lost) return <ConnectionLost lastSeen={lost} />;
+  if (isLive(run) || !(reason || isBraked)) return null;
   return (
-    <Notice tone={failed ? 'bad' : 'warn'} title={failed ? 'Why it failed' : 'Why it ended'}>
-      <Prose as="p">{reason}</Prose>
+    <Notice tone={isBraked || status === 'failed' ? 'bad' : 'warn'} title={title}>
+      {reason && <Prose as="p">{reason}</Prose>}
+      {isBraked && <Approval run={run} />}
     </Notice>
   );
 }
 
-/** What stopped it, and the way on for who may decide; the plan has a line for each brake. */
-function BrakeCard({ run }: { run: RunDetail }) {
+/** The way on for who may decide; the plan has a line for each brake. */
+function Approval({ run }: { run: RunDetail }) {
   const whyNot = useWhyNot('approver');
   const { allowed, why } = run.actions.approve;
   return (
-    <Card title="Why it was stopped" className="stopped">
-      <div className="stack">
-        <Prose as="p">{run.reason ?? ''}</Prose>
-        <div className="line wide">
-          {allowed && <VerbButton run={run} verb="approve" look="primary" />}
-          <span className="soft">
-            {(allowed ? whyNot : why) ??
-              'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
-          </span>
-        </div>
-      </div>
-    </Card>
+    <div className="line wide">
+      {allowed && <VerbButton run={run} verb="approve" look="primary" />}
+      <span>
+        {(allowed ? whyNot : why) ??
+          'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
+      </span>
+    </div>
   );
 }
 

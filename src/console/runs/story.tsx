@@ -76,7 +76,8 @@ function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
       </li>
       <li>
         <h3>The decision</h3>
-        {(changes.length === 0 || outcome === 'created') && <p className="soft">{decisionText(story)}</p>}
+        {changes.length === 0 && <p className="soft">No record is changed.</p>}
+        {outcome === 'created' && <p className="soft">No record has this key: a new one.</p>}
         {changes.length > 0 && (
           <ul className="pairs stack tight">
             {changes.map(({ field, old, new: now, kind }) => (
@@ -128,13 +129,6 @@ function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
       </li>
     </ol>
   );
-}
-
-function decisionText({ outcome }: Story): string {
-  if (outcome === 'created') return 'No record has this key: a new one.';
-  if (outcome === 'unchanged') return 'The record has these values already.';
-  if (outcome === null) return 'None yet.';
-  return 'No record is changed.';
 }
 
 /** Blank ones only where that is what was found. */
