@@ -273,7 +273,7 @@ const STATES: readonly {
   {
     name: 'import-refused',
     path: CHECK,
-    says: 'Back to the columns',
+    says: 'The check could not be made',
     answers: {
       [`GET /runs/${ID}`]: sample.detail({
         status: 'failed',

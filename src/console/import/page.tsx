@@ -129,8 +129,9 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
   if (!run) return <PagePending page="Checking: nothing is written" error={error} />;
   const { summary, ordered, status } = run;
   if (isLive(run) || !summary || !ordered || status === 'failed' || status === 'interrupted') {
+    const where = () => (isLive(run) ? 'Checking: nothing is written' : 'The check could not be made');
     return (
-      <RunPanel id={id} title={`Import ${of.name}`} where={() => 'Checking: nothing is written'}>
+      <RunPanel id={id} title={`Import ${of.name}`} where={where}>
         <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
       </RunPanel>
     );

@@ -71,9 +71,10 @@ export function ResultStep({ of: { name, checked, hrefOf }, id }: { of: Importin
   const job = checked.data?.ordered?.job;
   const where = () => <Link href={`/runs/${id}`}>The page of this run</Link>;
   return (
-    <RunPanel id={id} title={`Import ${name}`} where={where} correctAt={hrefOf('check')}>
+    <>
+      <RunPanel id={id} title={`Import ${name}`} where={where} correctAt={hrefOf('check')} />
       {typeof job === 'object' && <SaveJob job={job} file={name} />}
-    </RunPanel>
+    </>
   );
 }
 

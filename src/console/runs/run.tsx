@@ -87,7 +87,7 @@ function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps,
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
           {isExport && <ExportNotice run={run} />}
-          {!isExport && !isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
+          {!isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
           <NextStepsCard run={run} correctAt={correctAt} />
           {!run.here && run.status !== 'failed' && run.status !== 'waiting' && (
             <Notice tone="info" title="Its rows lie elsewhere">
@@ -135,30 +135,27 @@ function Approval({ run }: { run: RunDetail }) {
   return (
     <div className="line wide">
       {allowed && <VerbButton run={run} verb="approve" look="primary" />}
-      <span>
+      <p>
         {(allowed ? whyNot : why) ??
           'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
-      </span>
+      </p>
     </div>
   );
 }
 
 /** Why it may not be complete the warnings say. */
 function ExportNotice({ run }: { run: RunDetail }) {
-  const { consistency, passes = 0, records, warnings } = summaryOf(run) ?? {};
+  const { consistency, passes = 0, records } = summaryOf(run) ?? {};
   if (records === undefined) return null;
   const isVerified = consistency === 'verified';
   return (
-    <>
-      <Notice tone={isVerified ? 'good' : 'warn'} title={isVerified ? 'It is complete' : 'It may not be complete'}>
-        {isVerified && passes > 1 && (
-          <p>
-            The list was read {passes} times, and the last two agree: no record that was there all the time is missing.
-          </p>
-        )}
-      </Notice>
-      <Warnings of={warnings} />
-    </>
+    <Notice tone={isVerified ? 'good' : 'warn'} title={isVerified ? 'It is complete' : 'It may not be complete'}>
+      {isVerified && passes > 1 && (
+        <p>
+          The list was read {passes} times, and the last two agree: no record that was there all the time is missing.
+        </p>
+      )}
+    </Notice>
   );
 }
 
