@@ -1,7 +1,7 @@
 import { shorten, visible } from '../model/control-characters.js';
 import { sizeText } from '../model/count-text.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
-import { nextLines } from './next-steps.js';
+import { stepsOf } from './next-steps.js';
 import { countText, durationText, formatNumber, requestsText, type Summary, visibleFaults } from './summary.js';
 import { headline, keyFigures, outcomeWords, wordingOf } from './wording.js';
 
@@ -41,7 +41,8 @@ export function summaryText(summary: Summary, folder?: string): string {
 
   lines.push(...notes(summary), '', `${durationText(summary.seconds)}, ${requestsText(requests)}`);
   if (reports.length) lines.push(`Reports: ${folder === undefined ? '' : `${folder}: `}${reports.join(', ')}`);
-  lines.push(...nextLines(summary));
+  const steps = stepsOf(summary).map(({ text }) => text.replaceAll('`', ''));
+  lines.push(...steps.map((step, at) => `${at === 0 ? 'Next:' : '     '} ${step}`));
   return `${lines.join('\n')}\n`;
 }
 

@@ -16,7 +16,7 @@ import {
   untrusted,
   wideTable,
 } from './html-parts.js';
-import { nextSteps } from './next-steps.js';
+import { stepsOf } from './next-steps.js';
 import type { ReconcileSamples } from './reconcile/compare.js';
 import {
   differenceSection,
@@ -76,7 +76,7 @@ export function reportPage(
 ${dryRunBanner(summary)}
 ${pageHead(summary, verdict)}
 ${stopBanner(summary)}
-${nextSteps(summary, verdict[0])}
+${nextSection(summary, verdict[0])}
 ${found && summary.reconcile ? reconcileBody(summary, summary.reconcile, found, samples, view) : importBody(summary, samples, view)}
 ${warningSection(summary)}
 ${detectedSection(summary)}
@@ -86,6 +86,31 @@ ${pageFoot(summary)}
 </html>
 `;
   return page.text;
+}
+
+/** What the reader does now. `tone`: how the page judges the run. */
+function nextSection(summary: Summary, tone: Verdict[0]): Markup | false {
+  const steps = stepsOf(summary);
+  const linked = (text: string) => withLinks(text.replaceAll('report.html', 'this page'), summary.reports);
+  if (steps.length > 0) {
+    return html`<section class="next"><h2>What to do next</h2><ol>${steps.map(({ text }) => html`<li>${linked(text)}</li>`)}</ol></section>`;
+  }
+  const doneText = summary.losses?.other_form
+    ? 'Every row is in; the notes say what the service stored in another form.'
+    : 'Every row ended well; results.csv has the id of each record.';
+  return (
+    summary.rows.total > 0 &&
+    html`<section class="next${tone === 'good' && ' good'}"><h2>What to do next</h2><p>Nothing. ${linked(doneText)}</p></section>`
+  );
+}
+
+/** What stands between backticks is something to type; a report that is there is a link to it. */
+function withLinks(text: string, reports: readonly string[]): Markup {
+  const parts = text.split(/(`[^`]+`|\b[a-z]+\.(?:csv|xlsx|ndjson|html)\b)/);
+  return html`${parts.map((part) => {
+    if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
+    return reports.includes(part) ? html`<a href="${part}">${part}</a>` : untrusted(part);
+  })}`;
 }
 
 /** A plan is looked at for what it would do, a run that wrote for what is left to be done. */

@@ -12,11 +12,11 @@ import {
   suggestedJob,
   unfilledFields,
   withConstant,
+  withDecided,
   withEdits,
   withField,
   withKey,
   withOption,
-  withSource,
 } from '../../src/console/import/draft.js';
 
 const found = (heading: string, field: string | null) => ({ heading, field }) as Suggestion['columns'][number];
@@ -36,7 +36,7 @@ const suggestion = {
 } as unknown as Suggestion;
 const field = (name: string, required: boolean) => ({ name, label: name, required }) as Field;
 const fields = [field('name', true), field('serial_number', false), field('lifecycle_stage', false)];
-const job = suggestedJob(suggestion, newDraft('u1', 'x.csv'));
+const job = suggestedJob(suggestion, {});
 
 function shelf(room = Number.POSITIVE_INFINITY): DraftStorage {
   const kept = new Map<string, string>();
@@ -46,11 +46,6 @@ function shelf(room = Number.POSITIVE_INFINITY): DraftStorage {
       if (text.length > room - [...kept].reduce((n, [other, { length }]) => (other === name ? n : n + length), 0))
         throw new DOMException('full', 'QuotaExceededError');
       kept.set(name, text);
-    },
-    removeItem: (name: string) => void kept.delete(name),
-    key: (at: number) => [...kept.keys()][at] ?? null,
-    get length() {
-      return kept.size;
     },
   };
 }
@@ -69,7 +64,7 @@ test('a field goes to one column, and what was found out of another field does n
 });
 
 test('blank cells, dates, constants, the key and the table are said in the job', () => {
-  let next = suggestedJob(suggestion, withSource(newDraft('u1', 'x.csv'), '', { header_row: 3 }));
+  let next = suggestedJob(suggestion, { header_row: 3 });
   next = withOption(next, 'Serial', { blank: 'clear' });
   next = withOption(next, 'Bought', { dates: ['dd/MM/yyyy'] });
   next = withConstant(withConstant(next, 'name', 'Laptop'), 'lifecycle_stage', '');
@@ -104,18 +99,25 @@ test('a draft is found again as it was, for as long as its upload is there', () 
   saveDraft(kept, draft);
   saveDraft(kept, newDraft('u2', 'y.csv'));
   expect(loadDraft(kept, 'u1')).toMatchObject({ name: 'x.csv', edits: { r1: [{ row: 2 }] } });
-  expect(listDrafts(kept).map(({ id }) => id)).toHaveLength(2);
-  kept.setItem('rowferry.import.u2', JSON.stringify({ ...newDraft('u2', 'y.csv'), at: 0 }));
-  kept.setItem('rowferry.import.u3', '{"cut');
-  kept.setItem('other', '1');
+  expect(listDrafts(kept).map(({ id }) => id)).toEqual(['u2', 'u1']);
+  saveDraft(kept, { ...newDraft('u2', 'y.csv'), at: 0 });
   expect(listDrafts(kept).map(({ id }) => id)).toEqual(['u1']);
-  expect(kept.getItem('rowferry.import.u2')).toBeNull();
+  kept.setItem('rowferry.imports', '{"cut');
+  expect(listDrafts(kept)).toEqual([]);
+  saveDraft(kept, draft);
+  expect(listDrafts(kept)).toEqual([draft]);
+});
+
+test('what was decided of a table stays with it', () => {
+  const first = withDecided(newDraft('u1', 'x.csv'), '', { job });
+  const second = withDecided(withDecided(first, 'header_row=7', { job: 'kept' }), '', { run: 'r1' });
+  expect(second.tables).toEqual({ '': { job, run: 'r1' }, 'header_row=7': { job: 'kept' } });
 });
 
 test('a draft that the browser has no room for leaves the one before', () => {
   const edits = (signs: number) =>
     withEdits(newDraft('u1', ''), 'r1', [{ column: 'A', row: 2, value: 'x'.repeat(signs) }]);
-  const kept = shelf(JSON.stringify(edits(600)).length);
+  const kept = shelf(JSON.stringify([edits(600)]).length);
   expect([saveDraft(kept, edits(500)), saveDraft(kept, edits(900))]).toEqual([true, false]);
   expect(loadDraft(kept, 'u1')?.edits['r1']?.[0]?.value).toHaveLength(500);
 });

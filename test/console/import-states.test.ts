@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Field, Row, Suggestion, Table } from '../../src/api/schema.js';
+import type { Field, Row, RunDetail, Suggestion, Table } from '../../src/api/schema.js';
 import { closeBrowser, hasBrowser } from './browser.js';
 import * as sample from './samples.js';
 import { type Answers, SESSION, type Stage, stage } from './stage.js';
@@ -148,6 +148,17 @@ const checked = (faults: number) =>
     outcomes: sample.counts({ created: 240 - faults, invalid: faults }),
     summary: sample.summary({ dry_run: true, rows: sample.counts({ created: 240 - faults, invalid: faults }) }),
   });
+/** Checks of what is sent, as the API tells of them afterwards. */
+function checkOf(run: RunDetail): Answers {
+  let now = run;
+  return {
+    'POST /runs': (_: unknown, { job }: { readonly job: object }) => {
+      now = { ...run, ordered: { ...ordered, job: job as Suggestion['job'] } };
+      return { id: run.id };
+    },
+    [`GET /runs/${run.id}`]: () => now,
+  };
+}
 const LIVE = sample.detail({ status: 'running', dry_run: true, ordered, summary: null, reports: [], outcomes: null });
 
 const BASE: Answers = {
@@ -446,8 +457,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
       ...BASE,
       ...FINE,
       ...WITHIN,
-      'POST /runs': { id: ID },
-      [`GET /runs/${ID}`]: { ...dry, summary: { ...dry.summary, references } },
+      ...checkOf({ ...dry, summary: { ...dry.summary, references } }),
     });
     await page.goto('/import/u1?step=columns');
     await page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
@@ -539,8 +549,8 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     const one = await stage({ ...BASE, 'POST /tables': tableAsAsked });
     const { page } = one;
     const field = page.getByRole('combobox', { name: 'Field for Notes' });
-    const read = async (row: number | null) => {
-      await page.getByRole('combobox', { name: 'Headings' }).selectOption(`in row ${row}`);
+    const read = async (how: string) => {
+      await page.getByRole('combobox', { name: 'Headings' }).selectOption(how);
       await page.getByRole('button', { name: /^Match/ }).click();
     };
     await page.goto('/import/u1?step=columns');
@@ -550,53 +560,55 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await page.getByRole('option', { name: 'Lifecycle stage lifecycle_stage' }).click();
     await says('Lifecycle stage');
     await page.getByRole('link', { name: 'Table' }).click();
-    await read(7);
+    await read('in row 7');
     await says('Not imported');
     await page.getByRole('link', { name: 'Table' }).click();
-    await read(TABLE.header_row);
+    await read('as it was detected');
     await says('Lifecycle stage');
     await one.close();
   });
 
-  it('shows no plan of a table that was overruled since the check', async () => {
+  it('has a check for each table that the file is read as', async () => {
+    const seventh = checkOf({ ...checked(0), id: `${ID}7` });
     const one = await stage({
-      ...{ ...BASE, ...FINE, ...WITHIN },
-      ...{ 'POST /tables': tableAsAsked, 'POST /runs': { id: ID } },
+      ...{ ...BASE, ...FINE, ...WITHIN, ...seventh, ...checkOf(checked(0)), 'POST /tables': tableAsAsked },
+      ...{ [`GET /runs/${ID}7/rows`]: rows(240, false), [`GET /runs/${ID}7/faults`]: [] },
     });
-    const { page, sent } = one;
-    const check = page.getByRole('button', { name: 'Check 240 rows' });
-    const stock = () => page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
-    const plan = () => page.getByRole('button', { name: 'See the plan' }).click();
+    const { page, sent, answers } = one;
+    const step = (name: string) => page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name });
+    const read = (how: string) => page.getByRole('combobox', { name: 'Headings' }).selectOption(how);
+    const check = async () => {
+      await page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Stock');
+      await page.getByRole('button', { name: 'Check 240 rows' }).click();
+      await page.getByText('All 240 rows are fine').waitFor();
+    };
     await page.goto('/import/u1?step=columns');
-    await stock();
-    await check.click();
-    await page.getByText('All 240 rows are fine').waitFor();
-    await page.getByRole('link', { name: 'Table' }).click();
-    await page.getByRole('combobox', { name: 'Headings' }).selectOption('in row 7');
+    await check();
+    await step('Table').click();
+    await read('in row 7');
     await page.getByText('headings in row 7').waitFor();
-    await page.goBack();
-    // What the check has read, not what is meant now.
-    await page.getByText('240 rows · sheet “Assets” · headings in row 3').waitFor();
-    await plan();
-    await page.getByRole('heading', { level: 1, name: 'The plan is not up to date' }).waitFor();
-    await page.getByText('The table was changed since this check.').waitFor();
-    await page.getByRole('link', { name: 'Match the columns' }).click();
-    await stock();
-    await check.click();
-    await plan();
-    await page.getByRole('button', { name: /^Write \d+ rows/ }).waitFor();
+    expect(await step('Plan').count()).toBe(0);
+    answers['POST /runs'] = seventh['POST /runs'];
+    await step('Columns').click();
+    await check();
     expect(sent.findLast(({ what }) => what === 'POST /runs')?.body).toMatchObject({
       job: { source: { header_row: 7 } },
     });
+    await step('Table').click();
+    await read('as it was detected');
+    await page.getByText('headings in row 3').waitFor();
+    await step('Plan').click();
+    await page.getByRole('button', { name: /^Write \d+ rows/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get('run')).toBe(ID);
     await one.close();
   });
 
   it('keeps corrections with the table that they are of', async () => {
     const one = await stage({ ...BASE, 'POST /tables': tableAsAsked, 'POST /runs': { id: `${ID}2` } });
     const { page, sent } = one;
-    const readIn = async (row: number | null) => {
+    const readIn = async (row: number | null, how = `in row ${row}`) => {
       await page.getByRole('link', { name: 'Table' }).click();
-      await page.getByRole('combobox', { name: 'Headings' }).selectOption(`in row ${row}`);
+      await page.getByRole('combobox', { name: 'Headings' }).selectOption(how);
       await page.getByText(`headings in row ${row}`).waitFor();
     };
     const check = async () => {
@@ -610,7 +622,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
     await readIn(7);
     expect(await check()).not.toHaveProperty('corrections');
-    await readIn(TABLE.header_row);
+    await readIn(TABLE.header_row, 'as it was detected');
     expect(await check()).toMatchObject({
       corrections: [{ column: 'Supplier', from: 'Acme Computer', value: 'Acme Computers' }],
     });

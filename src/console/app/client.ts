@@ -1,7 +1,7 @@
-import type { Problem } from '../../api/schema.js';
+import type { Problem, Uploaded } from '../../api/schema.js';
 
 /** The console speaks to its own origin alone, over the API that every program has: contract, section 12. */
-export const API = '/api/v1';
+const API = '/api/v1';
 
 type QueryValue = string | number | boolean | null | undefined;
 export type Query = Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
@@ -48,6 +48,11 @@ export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: o
   return ask<T>(`${API}${path}`, { ...sending, method, headers, body: JSON.stringify(body) });
 }
 
+export function sendFile(file: File, signal: AbortSignal) {
+  const headers = { 'content-type': 'application/octet-stream' };
+  return ask<Uploaded>(urlOf('/files', { name: file.name }), { method: 'POST', headers, body: file, signal });
+}
+
 async function ask<T>(address: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
@@ -61,7 +66,7 @@ async function ask<T>(address: string, init: RequestInit): Promise<T> {
   throw problemOf(response.status, text);
 }
 
-export function problemOf(status: number, text: string): ApiError {
+function problemOf(status: number, text: string): ApiError {
   try {
     const { detail, errors, code } = JSON.parse(text) as Partial<Problem>;
     return new ApiError(status, detail ?? `HTTP ${status}`, errors, code);

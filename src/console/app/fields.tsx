@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ComponentProps, useId, useMemo } from 'react';
-import type { Field, Names, Resource } from '../../api/schema.js';
+import type { Field, Resource } from '../../api/schema.js';
 import type { Choice } from '../kit/choices.js';
-import { namesQuery, resourcesQuery } from './queries.js';
+import { customFieldsQuery, namesQuery, resourcesQuery } from './queries.js';
 
 export function labelOf(fields: readonly Field[], name: string): string {
   return fields.find((one) => one.name === name)?.label ?? name;
@@ -27,8 +27,7 @@ export function fieldChoices(fields: readonly Field[], groupOf = ({ group }: Fie
 
 /** Those of the resource, and the custom ones of this service. */
 export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, on = true): Field[] {
-  const query = namesQuery(`${name}-field`, '', MOST_CUSTOM);
-  const { data } = useQuery({ ...query, placeholderData: NO_NAMES, enabled: on });
+  const { data } = useQuery({ ...customFieldsQuery(name), enabled: on });
   return useMemo(() => {
     const custom = (data?.names ?? []).map((own): Field => {
       const label = own.replace(/^\w+\./, '').replace('.', ': ');
@@ -38,9 +37,6 @@ export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, o
   }, [fields, data]);
 }
 
-const MOST_CUSTOM = 200;
-/** Those of another resource are none of this one. */
-const NO_NAMES: Names = { names: [], more: false, lack: null };
 const CUSTOM_FIELD = {
   group: 'Custom fields',
   type: 'text',

@@ -60,8 +60,9 @@ export const storyQuery = (id: string, row: number) => readQuery<api.Story>(runP
 export const faultsQuery = (id: string) => readQuery<api.FaultGroup[]>(runPath(id, '/faults'));
 export const planQuery = (id: string) => readQuery<api.Plan>(runPath(id, '/plan'));
 export const resourcesQuery = readQuery<{ resources: api.Resource[] }>('/resources', {}, { staleTime: 300_000 });
-export const namesQuery = (of: string, q: string, limit?: number) =>
-  readQuery<api.Names>('/names', { of, q, limit }, KEEP_PREVIOUS);
+export const namesQuery = (of: string, q: string) => readQuery<api.Names>('/names', { of, q }, KEEP_PREVIOUS);
+export const customFieldsQuery = (resource: string) =>
+  readQuery<api.Names>('/names', { of: `${resource}-field`, limit: 200 });
 export const jobsQuery = readQuery<{ jobs: api.Job[] }>('/jobs');
 export const jobQuery = (name: string) => readQuery<api.JobFile>(`/jobs/${encodeURIComponent(name)}`);
 export const nightsQuery = (job: string) =>

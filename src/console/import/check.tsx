@@ -8,8 +8,7 @@ import { faultsQuery, useWhyNot } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Chips, Notice } from '../kit/parts.js';
-import { faultKindKey, faultKindOf, faultKinds } from '../runs/fault-kinds.js';
-import { sumOf } from '../runs/outcomes.js';
+import { faultChips, sumOf } from '../runs/outcomes.js';
 import { fieldIn, type Ordered, type OrderedJob, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf } from './edits.js';
 import { FaultGrid } from './grid.js';
@@ -27,7 +26,7 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
   const [filter, chips] = useFilter(run, faults, toCorrect);
   const fieldOf = useFieldOf(run.resource, ordered.job);
-  const checkAgain = () => whyNot === undefined && check.mutate({ edits });
+  const checkAgain = () => whyNot === undefined && check.mutate({});
   const plan = () => go(hrefOf('plan'));
   return (
     <>
@@ -41,7 +40,7 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
               aria-keyshortcuts="Control+Enter"
               change={check}
               why={whyNot}
-              order={{ edits }}
+              order={{}}
               word={`Check again with ${counted(editCount, 'correction')}`}
             />
           ) : (
@@ -133,28 +132,21 @@ function checkHeadline({ rows, outcomes }: RunDetail): string {
 /** Rows that are shown: kept at the address, in the words of the API. */
 function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
   const [params, set] = useUrlParams();
+  const { code = '', column = '', rows = toCorrect > 0 ? 'to_correct' : 'all' } = Object.fromEntries(params);
   const toLookAt = sumOf(run.outcomes, 'to_look_at');
-  const code = params.get('code');
-  const column = params.get('column');
-  const outcome = params.get('rows') ?? (code === null && toCorrect > 0 ? 'to_correct' : 'all');
-  const filter = code === null ? { outcome: outcome === 'all' ? '' : outcome } : { code, column };
-  const rows = [
-    { value: 'all', word: 'All', count: run.rows ?? 0 },
-    { value: 'to_correct', word: 'To correct', count: toCorrect },
-    { value: 'to_look_at', word: 'To look at', count: toLookAt },
-  ].filter(({ value, count }) => value === 'all' || count > 0);
+  const filter = code === '' ? { outcome: rows === 'all' ? '' : rows } : { code, column };
+  const chip = (word: string, to: string, count: number) => {
+    return { word, count, on: code === '' && to === rows, to: { rows: to, code: '', column: '' } };
+  };
+  const chips = [
+    chip('All', 'all', run.rows ?? 0),
+    ...(toCorrect > 0 ? [chip('To correct', 'to_correct', toCorrect)] : []),
+    ...(toLookAt > 0 ? [chip('To look at', 'to_look_at', toLookAt)] : []),
+    ...faultChips(faults, code, column),
+  ];
   return [
     filter,
-    <Chips
-      key="chips"
-      label="Rows to show"
-      of={[...rows, ...faultKinds(faults)]}
-      on={code === null ? outcome : faultKindKey(code, column)}
-      onChoose={(value) => {
-        const kind = faultKindOf(value);
-        set({ rows: kind.code === null ? value : null, ...kind });
-      }}
-    />,
+    <Chips<Query> key="chips" label="Rows to show" of={chips} onChoose={(to) => set({ rows: '', ...to })} />,
   ];
 }
 

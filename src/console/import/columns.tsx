@@ -39,7 +39,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
   const resource = { ...own, fields: useFields(own) };
   const matching = { ...rest, resource };
   const { of, job, suggestion } = rest;
-  const { setJob, startOver, resources, check } = of;
+  const { setJob, setTable, resources, check } = of;
   const needed = unfilledFields(job, suggestion, resource.fields);
   const unset = needed.filter(({ name }) => constantIn(job, name) === '');
   const key = keyIn(job, suggestion);
@@ -61,7 +61,7 @@ export function ColumnsStep({ resource: own, ...rest }: MatchingProps) {
           label="The rows are"
           value={resource.name}
           options={resources.filter(({ imported }) => imported).map(({ name }) => [name, `${name}s`])}
-          onChoose={(name) => startOver(of.draft.source, name)}
+          onChoose={(name) => setTable({ resource: name })}
         />
         <KeyChoice {...matching} />
       </div>

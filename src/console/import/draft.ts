@@ -13,58 +13,34 @@ export interface Draft {
   readonly name: string;
   /** When it was last changed, in milliseconds. */
   readonly at: number;
-  /** How the table is to be read where detection was overruled. */
-  readonly source: TableOptions;
-  readonly resource?: string;
-  /** As it was changed here, or the name of a saved one. Absent: as suggested. */
-  readonly job?: OrderedJob;
-  /** What was decided and corrected of other tables of the file, or other records: for who comes back to them. */
-  readonly left?: Readonly<Record<string, { readonly job?: OrderedJob; readonly corrected: readonly Correction[] }>>;
-  /** What the checks that were begun here were of, by their run. */
-  readonly sent?: Readonly<Record<string, Sent>>;
-  /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
-  readonly last?: string;
+  /** Of each table that the file was read as, by what the address says of it. */
+  readonly tables: Readonly<Record<string, Decided>>;
   /** Corrections over what a check has shown, by its run; the latest last. */
   readonly edits: Readonly<Record<string, readonly Correction[]>>;
+  /** The address of the last step that was begun here: its `step`, and the runs that check and write. */
+  readonly last?: string;
 }
 
-interface Sent {
-  readonly source: TableOptions;
-  readonly resource: string | undefined;
-  readonly job: OrderedJob | undefined;
+interface Decided {
+  /** As it was changed here, or the name of a saved one. Absent: as suggested. */
+  readonly job?: OrderedJob | undefined;
+  /** The check that was looked at when another table was chosen. */
+  readonly run?: string | undefined;
 }
 
 export function newDraft(id: string, name: string): Draft {
-  return { id, name, at: Date.now(), source: {}, edits: {} };
+  return { id, name, at: Date.now(), tables: {}, edits: {} };
 }
 
 const MOST_CHECKS = 5;
 
-function withLatest<T>(all: Readonly<Record<string, T>> | undefined, run: string, one: T): Record<string, T> {
-  const { [run]: _, ...others } = all ?? {};
-  return Object.fromEntries([...Object.entries(others), [run, one] as const].slice(-MOST_CHECKS));
-}
-
 export function withEdits(draft: Draft, run: string, edits: readonly Correction[]): Draft {
-  return { ...draft, edits: withLatest(draft.edits, run, edits) };
+  const { [run]: _, ...others } = draft.edits;
+  return { ...draft, edits: Object.fromEntries([...Object.entries(others), [run, edits]].slice(-MOST_CHECKS)) };
 }
 
-export function withSent(draft: Draft, run: string, sent: Sent): Draft {
-  return { ...draft, sent: withLatest(draft.sent, run, sent) };
-}
-
-/** What was decided about the columns of the table `table`, and corrected in it, stays with it: now they are other columns. */
-export function withSource(
-  draft: Draft,
-  table: string,
-  source: TableOptions,
-  resource = draft.resource,
-  corrected: readonly Correction[] = [],
-): Draft {
-  const { job: _, last: _last, ...kept } = draft;
-  const job = draft.job ?? draft.left?.[table]?.job;
-  const left = { ...draft.left, [table]: { corrected, ...(job !== undefined && { job }) } };
-  return { ...kept, source, left, ...(resource !== undefined && { resource }) };
+export function withDecided(draft: Draft, table: string, decided: Decided): Draft {
+  return { ...draft, tables: { ...draft.tables, [table]: { ...draft.tables[table], ...decided } } };
 }
 
 // A job, and what is decided about it
@@ -84,7 +60,7 @@ export function withMembers(job: Job, name: string, more: object): Job {
   return { ...job, [name]: { ...members(job[name]), ...more } };
 }
 
-export const suggestedJob = ({ job }: Suggestion, { source }: Draft) => withMembers(job, 'source', source);
+export const suggestedJob = ({ job }: Suggestion, source: TableOptions) => withMembers(job, 'source', source);
 
 /** The field that a column goes to, of several the first; null where it is not imported. */
 export function fieldIn(job: Job, heading: string): string | null {
@@ -152,47 +128,37 @@ export function unfilledFields(job: Job, suggestion: Suggestion, fields: readonl
 
 // Kept in the browser
 
-const PREFIX = 'rowferry.import.';
+const KEPT_AS = 'rowferry.imports';
 /** Uploads are removed some time after they were last used. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** What of the browser's storage is used. */
 export interface DraftStorage {
-  readonly length: number;
-  key(at: number): string | null;
   getItem(name: string): string | null;
   setItem(name: string, text: string): void;
-  removeItem(name: string): void;
 }
 
-const storageKey = (id: string): string => PREFIX + id;
+/** The latest first, without those whose upload must be gone. */
+export function listDrafts(storage: DraftStorage): Draft[] {
+  try {
+    const stored = JSON.parse(storage.getItem(KEPT_AS) ?? '[]') as readonly Draft[];
+    return stored.filter(({ at }) => Date.now() - at < KEPT_MS);
+  } catch {
+    return [];
+  }
+}
 
 export function loadDraft(storage: DraftStorage, id: string): Draft | undefined {
-  try {
-    const stored = JSON.parse(storage.getItem(storageKey(id)) ?? 'null') as Partial<Draft> | null;
-    return stored ? { ...newDraft(id, ''), ...stored, id } : undefined;
-  } catch {
-    return undefined;
-  }
+  return listDrafts(storage).find((draft) => draft.id === id);
 }
 
 /** False where the browser has no room for it. */
 export function saveDraft(storage: DraftStorage, draft: Draft): boolean {
+  const others = listDrafts(storage).filter(({ id }) => id !== draft.id);
   try {
-    storage.setItem(storageKey(draft.id), JSON.stringify(draft));
+    storage.setItem(KEPT_AS, JSON.stringify([draft, ...others]));
     return true;
   } catch {
     return false;
   }
-}
-
-/** The latest first; those whose upload must be gone are taken off the shelf. */
-export function listDrafts(storage: DraftStorage): Draft[] {
-  const names = Array.from({ length: storage.length }, (_, at) => storage.key(at) ?? '');
-  const all = names.flatMap((name) =>
-    name.startsWith(PREFIX) ? (loadDraft(storage, name.slice(PREFIX.length)) ?? []) : [],
-  );
-  const expired = all.filter(({ at }) => Date.now() - at >= KEPT_MS);
-  for (const { id } of expired) storage.removeItem(storageKey(id));
-  return all.filter((draft) => !expired.includes(draft)).sort((a, b) => b.at - a.at);
 }

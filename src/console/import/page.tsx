@@ -7,10 +7,8 @@ import { isLive, jobQuery, useLiveRun, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { Button, ButtonLink, Notice, Prose } from '../kit/parts.js';
-import { RunOutline } from '../runs/run.js';
-import { runHeadline } from '../runs/words.js';
-import '../runs/runs.css';
+import { Button, ButtonLink, Notice } from '../kit/parts.js';
+import { RunPanel } from '../runs/run.js';
 import { CheckStep } from './check.js';
 import { ColumnsStep } from './columns.js';
 import { suggestedJob } from './draft.js';
@@ -100,10 +98,10 @@ function factsOf({ step, table, checked }: Importing): string[] {
 }
 
 function Columns({ of }: { of: Importing }) {
-  const { job, draft, setJob, check, suggestion, resource } = of;
+  const { job, source, setJob, check, suggestion, resource } = of;
   if (!suggestion.data || !resource || job === undefined)
     return <PagePending page="Matching the columns" error={suggestion.error} />;
-  const suggested = suggestedJob(suggestion.data, draft);
+  const suggested = suggestedJob(suggestion.data, source);
   return (
     <>
       <h1>Where does each column go?</h1>
@@ -122,50 +120,35 @@ function Columns({ of }: { of: Importing }) {
   );
 }
 
-/** What is there once a dry run has ended; until then where it stands. */
+/** What is there once a dry run has ended; until then, and where it could not be made, the run itself. */
 function CheckResult({ of, id }: { of: Importing; id: string }) {
-  const { run, error, lost } = useLiveRun(id);
+  const { run, error } = useLiveRun(id);
   const { job, job_etag: etag } = run?.ordered ?? {};
   const isPlan = of.step !== 'check' && of.write === undefined;
   const saved = useQuery({ ...jobQuery(String(job)), enabled: isPlan && typeof job === 'string' });
   if (!run) return <PagePending page="Checking: nothing is written" error={error} />;
   const { summary, ordered, status } = run;
-  if (isLive(run)) {
+  if (isLive(run) || !summary || !ordered || status === 'failed' || status === 'interrupted') {
+    const where = () => (isLive(run) ? 'Checking: nothing is written' : 'The check could not be made');
     return (
-      <>
-        <h1>Checking: nothing is written</h1>
-        <p>{runHeadline(run)}</p>
-        <RunOutline run={run} lost={lost} />
-      </>
-    );
-  }
-  if (!summary || !ordered || status === 'failed' || status === 'interrupted') {
-    return (
-      <>
-        <h1>{status === 'interrupted' ? 'The check was stopped' : 'The check could not be made'}</h1>
-        <Notice tone="bad">
-          <p className="wrap reason-lines">
-            <Prose>{run.reason ?? 'It left no reason.'}</Prose>
-          </p>
-          <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
-        </Notice>
-      </>
+      <RunPanel id={id} title={`Import ${of.name}`} where={where}>
+        <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
+      </RunPanel>
     );
   }
   if (of.step === 'check') return <CheckStep of={of} run={run} ordered={ordered} />;
   if (saved.isLoading) return <PagePending page="The plan" error={undefined} />;
   // A saved job may have been saved anew meanwhile.
   const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
-  const isStale = isPlan && (of.openEdits.length > 0 || isOtherJob || of.isOtherTable);
+  const isStale = isPlan && (of.openEdits.length > 0 || isOtherJob);
   return isStale ? <StalePlan of={of} isOtherJob={isOtherJob} /> : <PlanStep of={of} run={run} />;
 }
 
 /** A plan of what was changed since is not written. */
 function StalePlan({ of, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
-  const { openEdits, job, check, isOtherTable, hrefOf } = of;
+  const { openEdits, job, check } = of;
   const whyNot = useWhyNot('operator');
   const what = [
-    isOtherTable && 'The table was changed since this check.',
     isOtherJob && `${typeof job === 'string' ? `The job ${job} was` : 'The columns were'} changed since this check.`,
     openEdits.length > 0 && `${counted(openEdits.length, 'correction is', 'corrections are')} not checked yet.`,
   ];
@@ -173,11 +156,7 @@ function StalePlan({ of, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
     <>
       <h1>The plan is not up to date</h1>
       <p>{what.filter(Boolean).join(' ')}</p>
-      {isOtherTable ? (
-        <ButtonLink href={hrefOf('columns', { run: null })} word="Match the columns" />
-      ) : (
-        <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
-      )}
+      <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
       <ActionError error={check.error} />
     </>
   );

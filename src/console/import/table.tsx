@@ -21,16 +21,16 @@ const DELIMITERS: Readonly<Record<string, string>> = {
   '|': 'vertical bar',
 };
 /** Headings stand near the top. */
-const HEADER_ROWS = Array.from({ length: 15 }, (_, at) => String(at + 1));
+const HEADER_ROWS = [...Array.from({ length: 15 }, (_, at) => String(at + 1)), 'none'];
 
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
 export function TableStep({ of }: { of: Importing }) {
-  const { name, table, check, go, hrefOf, draft } = of;
+  const { name, table, check, go, hrefOf, source } = of;
   const found = table.data;
   const { error } = table;
   const whyNot = useWhyNot('operator');
   // Where it was said how it is read, that can be said otherwise.
-  if (!found && error instanceof ApiError && error.status === 422 && Object.keys(draft.source).length === 0) {
+  if (!found && error instanceof ApiError && error.status === 422 && Object.keys(source).length === 0) {
     const another = <ButtonLink href="/import" word="Choose another file" />;
     return (
       <>
@@ -66,9 +66,9 @@ export function TableStep({ of }: { of: Importing }) {
           {found && found.evidence.length > 0 && (
             <ul className="evidence small soft">
               {found.evidence.map((line) => (
-                <li key={line}>
-                  <Prose>{line}</Prose>
-                </li>
+                <Prose key={line} as="li">
+                  {line}
+                </Prose>
               ))}
             </ul>
           )}
@@ -80,33 +80,33 @@ export function TableStep({ of }: { of: Importing }) {
   );
 }
 
-function ReadOptions({ of: { draft, table, startOver } }: { of: Importing }) {
-  const { source } = draft;
-  const isChanged = Object.keys(source).length > 0;
-  const { sheets = [], sheet, encoding, delimiter } = table.data ?? {};
-  const row = String(source.header_row ?? table.data?.header_row ?? 'none');
+function ReadOptions({ of: { source, table, setTable } }: { of: Importing }) {
+  const { sheets = [], sheet, encoding, delimiter, header_row: row } = table.data ?? {};
   const choose = (
     label: string,
     name: keyof TableOptions,
-    value: string,
-    values: string[],
+    found: string | null | undefined,
+    values: readonly string[],
     wordOf = (one: string) => one,
   ) => {
-    const set = (chosen: string) =>
-      startOver({ ...source, [name]: name === 'header_row' && chosen !== 'none' ? Number(chosen) : chosen });
-    const options = [...new Set(values)].map((one) => [one, wordOf(one)] as const);
-    return <Choose label={label} value={value} options={options} onChoose={set} />;
+    const chosen = source[name]?.toString();
+    if (chosen === undefined && found == null) return null;
+    const isOverruled = chosen !== undefined;
+    const first = isOverruled ? 'as it was detected' : wordOf(found ?? '');
+    const others = [...new Set([chosen ?? '', ...values])].filter(
+      (one) => one !== '' && (isOverruled || one !== found),
+    );
+    const options = [['', first] as const, ...others.map((one) => [one, wordOf(one)] as const)];
+    return <Choose label={label} value={chosen ?? ''} options={options} onChoose={(to) => setTable({ [name]: to })} />;
   };
   const rowWord = (at: string) => (at === 'none' ? 'none: columns go by letters' : `in row ${at}`);
   const delimiterWord = (one: string) => DELIMITERS[one] ?? `"${one}"`;
   return (
     <div className="fields">
-      {sheets.length > 1 && choose('Sheet', 'sheet', sheet ?? '', sheets)}
-      {(table.data || isChanged) && choose('Headings', 'header_row', row, [...HEADER_ROWS, row, 'none'], rowWord)}
-      {encoding != null && choose('Encoding', 'encoding', encoding, [encoding, ...ENCODINGS])}
-      {delimiter != null &&
-        choose('Between cells', 'delimiter', delimiter, [delimiter, ...Object.keys(DELIMITERS)], delimiterWord)}
-      {isChanged && <Button look="quiet" onClick={() => startOver({})} word="As it was detected" />}
+      {sheets.length > 1 && choose('Sheet', 'sheet', sheet, sheets)}
+      {choose('Headings', 'header_row', table.data && String(row ?? 'none'), HEADER_ROWS, rowWord)}
+      {choose('Encoding', 'encoding', encoding, ENCODINGS)}
+      {choose('Between cells', 'delimiter', delimiter, Object.keys(DELIMITERS), delimiterWord)}
     </div>
   );
 }

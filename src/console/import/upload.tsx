@@ -1,14 +1,15 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import type { RunDetail, Uploaded } from '../../api/schema.js';
-import { ApiError, get, problemOf, urlOf, withParams } from '../app/client.js';
+import type { RunDetail } from '../../api/schema.js';
+import { ApiError, get, sendFile } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
 import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { bytes, percent } from '../kit/format.js';
+import { bytes } from '../kit/format.js';
 import { Button, Card, Moment, NameLink } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
-import { listDrafts, newDraft, saveDraft } from './draft.js';
+import { listDrafts, newDraft, saveDraft, withDecided } from './draft.js';
+import { tableKey } from './state.js';
 
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 const MOST_DRAFTS = 8;
@@ -22,7 +23,6 @@ export function Upload() {
   const { max_upload } = useSession();
   const whyNot = useWhyNot('operator');
   const input = useRef<HTMLInputElement>(null);
-  const [done, setDone] = useState(0);
   const pageLeft = useRef(new AbortController());
   useEffect(() => {
     pageLeft.current = new AbortController();
@@ -33,16 +33,16 @@ export function Upload() {
       if (file.size > max_upload)
         throw new ApiError(413, `${file.name} has ${bytes(file.size)}; at most ${bytes(max_upload)} can be sent.`);
       if (file.size === 0) throw new ApiError(422, `${file.name} is empty.`);
-      setDone(0);
-      const { id, name } = await sendFile(file, setDone, pageLeft.current.signal);
-      const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`);
-      const chosen = likeRun?.ordered?.job ?? job ?? '';
-      const isSaved = typeof chosen === 'string';
-      const draft = newDraft(id, name);
-      saveDraft(localStorage, isSaved ? draft : { ...draft, resource: likeRun?.resource ?? '', job: chosen });
-      if (pageLeft.current.signal.aborted) return;
-      const search = withParams(new URLSearchParams({ step: 'table' }), { job: isSaved ? chosen : '' });
-      go(`/import/${encodeURIComponent(id)}?${search}`);
+      const { signal } = pageLeft.current;
+      const { id, name } = await sendFile(file, signal);
+      const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`, {}, signal);
+      const chosen = likeRun?.ordered?.job ?? job;
+      // A saved job is chosen on the next page; one that no file holds is what was decided.
+      const own = chosen !== null && typeof chosen === 'object' ? chosen : undefined;
+      const table = tableKey({ resource: own && likeRun?.resource });
+      const last = `/import/${encodeURIComponent(id)}?${tableKey({ step: 'table', resource: own && likeRun?.resource, job: own ? null : String(chosen ?? '') })}`;
+      saveDraft(localStorage, { ...withDecided(newDraft(id, name), table, { job: own }), last });
+      go(last);
     },
   });
   const take = (files: FileList | null | undefined) => {
@@ -67,8 +67,8 @@ export function Upload() {
         <input ref={input} type="file" hidden accept={ENDINGS} onChange={({ target }) => take(target.files)} />
         {upload.isPending ? (
           <div className="stack tight" role="status">
-            <progress max={1} value={done} aria-label="Sent" />
-            <span>{done < 1 ? `${percent(done)} sent` : 'Sent; it is being looked at'}</span>
+            <progress aria-label="Sent" />
+            <span>It is being sent</span>
           </div>
         ) : (
           <>
@@ -121,22 +121,4 @@ function useDrop(take: (files: FileList | undefined) => void): boolean {
     };
   }, []);
   return isOver;
-}
-
-/** Browsers tell how far a file was sent only here. */
-function sendFile(file: File, onProgress: (done: number) => void, pageLeft: AbortSignal): Promise<Uploaded> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('POST', urlOf('/files', { name: file.name }));
-    request.setRequestHeader('content-type', 'application/octet-stream');
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
-    request.onerror = () => reject(new ApiError(0, 'The connection was cut before the file was sent. Send it again.'));
-    request.onload = () => {
-      if (request.status < 300) resolve(JSON.parse(request.responseText) as Uploaded);
-      else reject(problemOf(request.status, request.responseText));
-    };
-    // Whoever has left the page is not called back to it.
-    pageLeft.addEventListener('abort', () => request.abort());
-    request.send(file);
-  });
 }

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
-import { client, isLive, planQuery, useLiveRun, useOnce, useSession, useWhyNot } from '../app/queries.js';
+import { client, planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
 import { Button, ButtonLink, Card, submitting, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { sumOf } from '../runs/outcomes.js';
 import { PlanView } from '../runs/plan.js';
-import { RunOutline } from '../runs/run.js';
-import { runHeadline } from '../runs/words.js';
+import { RunPanel } from '../runs/run.js';
 import type { Job } from './draft.js';
 import type { Importing } from './state.js';
 
@@ -67,33 +67,20 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
 }
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
-export function ResultStep({ of: { checked, hrefOf }, id }: { of: Importing; id: string }) {
-  const { run, error, lost } = useLiveRun(id);
-  if (!run) return <PagePending page="The result" error={error} />;
+export function ResultStep({ of: { name, checked, hrefOf }, id }: { of: Importing; id: string }) {
   const job = checked.data?.ordered?.job;
+  const where = () => <Link href={`/runs/${id}`}>The page of this run</Link>;
   return (
     <>
-      <h1 className="wrap" aria-live="polite">
-        {runHeadline(run)}
-      </h1>
-      <RunOutline run={run} lost={lost} correctAt={hrefOf('check')} />
-      {!isLive(run) && job !== undefined && typeof job !== 'string' && <SaveJob job={job} file={run.file} />}
-      <div className="line">
-        <ButtonLink href={`/runs/${id}`} word="Every row of this run" />
-        <ButtonLink href="/import" word="Import another file" />
-      </div>
+      <RunPanel id={id} title={`Import ${name}`} where={where} correctAt={hrefOf('check')} />
+      {typeof job === 'object' && <SaveJob job={job} file={name} />}
     </>
   );
 }
 
 /** `Inventory 2026 (final).xlsx` → `inventory-2026-final` */
-function jobName(file: string): string {
-  const plain = file
-    .replace(/(\.[^.]{1,6})+$/, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-');
-  return plain.replace(/^-+|-+$/g, '') || 'import';
-}
+const jobName = (file: string) =>
+  (file.replace(/(\.[^.]{1,6})+$/, '').match(/[\p{L}\p{N}]+/gu) ?? ['import']).join('-').toLowerCase();
 
 /** The mapping as a job file, for the next file of this kind. */
 function SaveJob({ job, file }: { job: Job; file: string }) {

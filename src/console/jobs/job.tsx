@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Job, JobFile } from '../../api/schema.js';
@@ -20,22 +20,10 @@ export function JobPage({ name }: { name: string }) {
   return data ? <JobText file={data} /> : <PagePending page={name} error={error} />;
 }
 
-/** What somebody typed on which state of the file; kept while the tab is open. */
-type TextDraft = Pick<JobFile, 'text' | 'etag'>;
-
-function useDraft(name: string) {
-  const key = `job ${name}`;
-  const [draft, set] = useState(() => JSON.parse(sessionStorage.getItem(key) ?? 'null') as TextDraft | null);
-  const change = (next: TextDraft | null) => {
-    sessionStorage.setItem(key, JSON.stringify(next));
-    set(next);
-  };
-  return [draft, change] as const;
-}
-
 function JobText({ file }: { file: JobFile }) {
   const { name, etag } = file;
-  const [draft, setDraft] = useDraft(name);
+  /** What somebody typed, and on which state of the file. */
+  const [draft, setDraft] = useState<Pick<JobFile, 'text' | 'etag'> | null>(null);
   const text = draft?.text ?? file.text;
   const whyNot = useWhyNot('operator');
   const checked = useCheck(text, file, whyNot === undefined);
@@ -54,7 +42,7 @@ function JobText({ file }: { file: JobFile }) {
       if (error instanceof ApiError && error.status === 412) void client.invalidateQueries(jobQuery(name));
     },
   });
-  const faulty = checked.problems?.some(({ severity }) => severity === 'error');
+  const faulty = checked.problems.some(({ severity }) => severity === 'error');
   const faultsFirst = faulty ? 'Correct the faults first: a job with faults cannot run.' : undefined;
   const why = whyNot ?? (changed ? faultsFirst : 'Nothing was changed.');
   return (
@@ -100,16 +88,9 @@ function useCheck(text: string, file: JobFile, enabled: boolean) {
     enabled,
     queryFn: ({ signal }) => send<{ problems: Problems }>('POST', '/jobs/check', { text: settled }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: (before) => before,
+    placeholderData: keepPreviousData,
   });
-  const changed = text !== file.text;
-  return {
-    /** Undefined before the first answer. */
-    problems: data?.problems ?? (changed ? undefined : file.problems),
-    isChecking: settled !== text || isFetching,
-    /** Why it could not be checked. */
-    unchecked: changed ? error : null,
-  };
+  return { problems: data?.problems ?? file.problems, isChecking: settled !== text || isFetching, unchecked: error };
 }
 
 interface EditorProps extends ReturnType<typeof useCheck> {
@@ -124,7 +105,7 @@ function Editor({ text, problems, isChecking, unchecked, readOnly, label, onChan
   const field = useRef<HTMLTextAreaElement>(null);
   const lines = text.split('\n');
   const worst = new Map<number, ReturnType<typeof toneOf>>();
-  for (const { line, severity } of problems ?? []) {
+  for (const { line, severity } of problems) {
     if (line !== null && worst.get(line) !== 'bad') worst.set(line, toneOf(severity));
   }
   const jump = (line: number, column: number | null) => {
@@ -137,9 +118,9 @@ function Editor({ text, problems, isChecking, unchecked, readOnly, label, onChan
   return (
     <div className="stack tight">
       <div className="stack tight" role="status">
-        {isChecking || (problems === undefined && !unchecked) ? (
+        {isChecking ? (
           <span className="soft">Checking…</span>
-        ) : unchecked || problems === undefined ? (
+        ) : unchecked ? (
           <ActionError error={unchecked} title="This text is not checked yet" />
         ) : problems.length === 0 ? (
           <span className="toned good line">
@@ -149,7 +130,7 @@ function Editor({ text, problems, isChecking, unchecked, readOnly, label, onChan
           <strong>{countsText(problems)}</strong>
         )}
         <ul className="limits stack tight">
-          {problems?.map(({ line, column, severity, message }) => (
+          {problems.map(({ line, column, severity, message }) => (
             <li key={`${line} ${column} ${message}`}>
               {line === null ? 'The file' : <Button onClick={() => jump(line, column)} word={`Line ${line}`} />}
               <span className="wrap">

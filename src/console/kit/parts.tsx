@@ -155,9 +155,9 @@ export function Warnings({ of = [] }: { of?: readonly string[] | undefined }) {
   return (
     <Notice tone="warn">
       {of.map((line) => (
-        <p key={line} className="wrap">
-          <Prose>{line}</Prose>
-        </p>
+        <Prose key={line} as="p">
+          {line}
+        </Prose>
       ))}
     </Notice>
   );
@@ -241,19 +241,19 @@ export function Choose({ label, hint, bare = false, options, onChoose, ...rest }
 
 interface ChipsProps<T> {
   readonly label: string;
-  readonly of: readonly { readonly value: T; readonly word: ReactNode; readonly count?: number | undefined }[];
-  readonly on: string | undefined;
-  readonly onChoose: (value: T) => void;
+  /** `to`: what choosing it leads to. */
+  readonly of: readonly { word: ReactNode; count?: number | undefined; on: boolean; to: T }[];
+  readonly onChoose: (to: T) => void;
 }
 
 /** Filters of which at most one is on. */
-export function Chips<T extends string>({ label, of, on, onChoose }: ChipsProps<T>) {
+export function Chips<T>({ label, of, onChoose }: ChipsProps<T>) {
   return (
     <div className="chips" role="group" aria-label={label}>
-      {of.map(({ value, word, count }) => (
-        <Button key={value} className="chip" aria-pressed={value === on} onClick={() => onChoose(value)}>
+      {of.map(({ word, count, on, to }) => (
+        <Button key={JSON.stringify(to)} className="chip" aria-pressed={on} onClick={() => onChoose(to)}>
           {word}
-          {count !== undefined && <span className={value === on ? '' : 'soft'}>{number(count)}</span>}
+          {count !== undefined && <span className={on ? '' : 'soft'}>{number(count)}</span>}
         </Button>
       ))}
     </div>
@@ -261,8 +261,13 @@ export function Chips<T extends string>({ label, of, on, onChoose }: ChipsProps<
 }
 
 /** Sentences, with what stands between backticks as something to type. */
-export function Prose({ children }: { children: string }) {
+export function Prose({ children, as: Tag = 'bdi' }: { children: string; as?: 'bdi' | 'p' | 'li' }) {
   const parts = children.split('`');
-  if (parts.length % 2 === 0) return <bdi>{children}</bdi>;
-  return <bdi>{parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</bdi>;
+  return (
+    <Tag dir="auto" className="prose">
+      {parts.length % 2 === 0
+        ? children
+        : parts.map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}
+    </Tag>
+  );
 }

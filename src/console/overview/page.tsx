@@ -4,11 +4,10 @@ import type { Overview, Run } from '../../api/schema.js';
 import { OUTCOME_GROUPS } from '../../model/outcome.js';
 import { PagePending } from '../app/faults.js';
 import { overviewQuery } from '../app/queries.js';
-import { Service } from '../app/service.js';
 import { usePageTitle } from '../app/shell.js';
 import { Bars } from '../kit/bars.js';
-import { counted, day } from '../kit/format.js';
-import { ButtonLink, Card, Empty, Moment, NameLink } from '../kit/parts.js';
+import { counted, day, oneDecimal, timeOfDay } from '../kit/format.js';
+import { Badge, ButtonLink, Card, Empty, Moment, NameLink } from '../kit/parts.js';
 import { RunTable } from '../runs/list.js';
 import { FOUR, sumOf } from '../runs/outcomes.js';
 
@@ -64,6 +63,25 @@ export default function OverviewPage() {
         </>
       )}
     </div>
+  );
+}
+
+function Service({ service }: Pick<Overview, 'service'>) {
+  const { ok, rate, waiting, paused_until: until } = service;
+  const [tone, icon, text] =
+    ok === null
+      ? (['calm', 'clock', 'The service was not asked yet'] as const)
+      : !ok
+        ? (['bad', 'bad', 'The service does not answer'] as const)
+        : until !== null && new Date(until) > new Date()
+          ? (['warn', 'clock', `The service asked for a pause until ${timeOfDay(until)}`] as const)
+          : (['good', 'check', 'The service answered when last asked'] as const);
+  return (
+    <p className="line wide soft">
+      <Badge tone={tone} icon={icon} word={text} />
+      {rate !== null && <span>It bears {oneDecimal(rate)} requests a second</span>}
+      {waiting > 0 && <span>{counted(waiting, 'request waits for its turn', 'requests wait for their turn')}</span>}
+    </p>
   );
 }
 

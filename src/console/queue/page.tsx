@@ -89,11 +89,7 @@ function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; 
                 <span className="soft small">{when(job.at)}</span>
               </div>
               {job.progress && !word && <JobProgress progress={job.progress} />}
-              {job.reason && (
-                <p className="reason-lines">
-                  <Prose>{job.reason}</Prose>
-                </p>
-              )}
+              {job.reason && <Prose as="p">{job.reason}</Prose>}
             </div>
             {job.run && (word ? <ButtonLink href={`/runs/${job.run}`} word={word} /> : <StopControl id={job.run} />)}
           </li>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Run, RunState } from '../../api/schema.js';
+import type { Run } from '../../api/schema.js';
 import { PagePending } from '../app/faults.js';
 import { jobsQuery, runsQuery } from '../app/queries.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
@@ -32,9 +32,11 @@ export default function Runs() {
       <div className="line wide">
         <Chips
           label="By state"
-          of={[{ value: '', word: 'All' }, ...Object.entries(STATES).map(([value, { word }]) => ({ value, word }))]}
-          on={status}
-          onChoose={(state) => set({ after: '', status: state === status ? '' : state })}
+          of={[['', { word: 'All' }] as const, ...Object.entries(STATES)].map(([to, { word }]) => ({
+            ...{ word, to },
+            on: to === status,
+          }))}
+          onChoose={(state) => set({ after: '', status: state })}
         />
         <JobChoice job={job} onChange={(name) => set({ after: '', job: name })} />
         {q && <Button look="quiet" icon="close" onClick={() => set({ after: '', q: '' })} word={`“${q}”`} />}
@@ -68,23 +70,18 @@ export default function Runs() {
   );
 }
 
-const NEED_PERSON: ReadonlySet<RunState> = new Set(['braked', 'failed', 'interrupted', 'unfinished']);
-
 /**
  * What a dry run of an import found is for whoever made it; a night may only report. Whether it was taken up since tells the
  * overview.
  */
-const waitsForPerson = ({ status, kind, dry_run: dry, needs_person: rows }: Run) =>
-  (NEED_PERSON.has(status) || (rows ?? 0) > 0) && !(dry && kind !== 'reconcile');
+const waitsForPerson = ({ status, kind, dry_run: dry }: Run) =>
+  ['warn', 'bad'].includes(STATES[status].tone) && !(dry && kind !== 'reconcile');
 
 function listHeadline(runs: readonly Run[], filtered: boolean, more: boolean): string {
   const n = runs.length;
   if (n === 0) return filtered ? 'No run matches.' : 'Nothing has run yet.';
+  if (filtered) return more ? `${counted(n, 'run')} and more match.` : `${counted(n, 'run matches', 'runs match')}.`;
   const waiting = runs.filter(waitsForPerson).length;
-  if (filtered) {
-    const matchText = more ? `${counted(n, 'run')} and more match` : counted(n, 'run matches', 'runs match');
-    return `${matchText}; ${waiting === 0 ? 'none of them' : number(waiting)} left something for you.`;
-  }
   if (waiting === 0) return `Nobody is needed: the latest ${n === 1 ? 'run' : counted(n, 'run')} ended well.`;
   return `${n === 1 ? 'The latest run' : `${number(waiting)} of the latest ${counted(n, 'run')}`} left something for you.`;
 }

@@ -1,9 +1,10 @@
-import type { Run, RunState } from '../../api/schema.js';
+import type { FaultGroup, Run, RunState } from '../../api/schema.js';
 import type { OutcomeCounts, OutcomeGroup, OutcomeKind } from '../../model/outcome.js';
 import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/wording.js';
 import type { IconName } from '../kit/icons.js';
 import { Badge, type Tone } from '../kit/parts.js';
+import { faultWord } from './words.js';
 
 interface Look {
   readonly tone: Tone;
@@ -64,4 +65,27 @@ export const STATES: Readonly<Record<RunState, Look>> = {
 
 export function StateBadge({ run: { status, verdict } }: { run: Pick<Run, 'status' | 'verdict'> }) {
   return <Badge {...STATES[verdict ? 'partial' : status]} word={verdict ?? STATES[status].word} />;
+}
+
+/** Kinds of fault, each of one column, as filters: those with the most rows first. `code` and `column`: of the one that is on. */
+export function faultChips(faults: readonly FaultGroup[], code: string, column: string) {
+  const counts = new Map<string, number>();
+  const add = (kind: readonly string[], rows: number) =>
+    counts.set(JSON.stringify(kind), (counts.get(JSON.stringify(kind)) ?? 0) + rows);
+  // A filter that somebody was sent is among them, whatever it is.
+  if (code !== '') add([code, column], 0);
+  for (const fault of faults) add([fault.code, fault.column ?? ''], fault.rows);
+  const sorted = [...counts].sort(([, one], [, other]) => other - one);
+  return sorted.map(([key, count]) => {
+    const [kind = '', place = ''] = JSON.parse(key) as string[];
+    const on = kind === code && place === column;
+    const word = (
+      <span>
+        {faultWord(kind)}
+        {place && ': '}
+        <bdi>{place}</bdi>
+      </span>
+    );
+    return { word, count, on, to: on ? { code: '', column: '' } : { code: kind, column: place } };
+  });
 }

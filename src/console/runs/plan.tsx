@@ -2,23 +2,26 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Plan, RunDetail } from '../../api/schema.js';
+import type { ReconcileFacts } from '../../model/reconcile.js';
+import { changesText, orphanRule, orphanStateText } from '../../report/wording.js';
+import { urlOf } from '../app/client.js';
 import { FaultNotice } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { planQuery } from '../app/queries.js';
-import { counted, number } from '../kit/format.js';
+import { counted, day, number } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { Badge, Skeleton, type Tone, Warnings } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Notice, Skeleton, type Tone, Warnings } from '../kit/parts.js';
+import { Table } from '../kit/table.js';
 import { summaryOf } from './words.js';
 
 /** What a run writes, or would: in numbers, against its brakes, and field by field. */
 
-/** `rest`: what stopped it stands elsewhere. `back`: what an undo does to the fields. */
-export function RunPlan({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'rest' | 'fields' | 'back' }) {
+/** `back`: what an undo does to the fields. */
+export function RunPlan({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'fields' | 'back' }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
   if (!plan) return error ? <FaultNotice error={error} /> : <Skeleton what="the plan" />;
-  if (show === 'fields' || show === 'back') return <FieldChanges of={plan.fields} run={run} back={show === 'back'} />;
-  const brakes = plan.brakes.filter(({ tripped }) => show === 'all' || !tripped);
-  return <PlanView plan={{ ...plan, brakes }} run={run} />;
+  if (show === 'all') return <PlanView plan={plan} run={run} />;
+  return <FieldChanges of={plan.fields} run={run} back={show === 'back'} />;
 }
 
 export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
@@ -131,7 +134,7 @@ const BRAKES: Readonly<Record<string, string>> = {
   unknown_keys: 'Keys that the service does not know',
 };
 
-export function Brakes({ of }: { of: Plan['brakes'] }) {
+function Brakes({ of }: { of: Plan['brakes'] }) {
   const sorted = [...of].sort((a, b) => Number(b.tripped) - Number(a.tripped));
   return (
     <ul className="limits stack tight">
@@ -208,5 +211,61 @@ function Value({ children, fresh = false }: { children: string; fresh?: boolean 
     <span className="soft">blank</span>
   ) : (
     <bdi className={fresh ? 'value good' : 'value'}>{children}</bdi>
+  );
+}
+
+/** Records of the service that the file does not hold, since when, and what becomes of them. */
+export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts['orphans'] }) {
+  const { total, fresh, held_reason: heldReason, first = [] } = orphans;
+  return (
+    <Card
+      flush
+      title={`${counted(total, 'record')} of the service ${total === 1 ? 'is' : 'are'} not in the file`}
+      beside={
+        <ButtonLink
+          href={urlOf(`/runs/${run}/reports/orphans.csv`)}
+          download
+          icon="download"
+          look="quiet"
+          word="orphans.csv"
+        />
+      }
+    >
+      <div className="stack tight pad">
+        <p className="soft">
+          {fresh > 0 ? `${number(fresh)} for the first time. ` : ''}
+          {orphanRule(orphans)}
+          {total > first.length && ` Here are the first ${first.length}.`}
+        </p>
+        {heldReason !== undefined && <Notice tone="warn" title={`Held back: ${heldReason}`} />}
+      </div>
+      <Table
+        low
+        label="Records that are not in the file"
+        rows={first}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            head: 'Record',
+            of: ({ id, key, name }) => (
+              <>
+                <bdi>{key || `id ${id}`}</bdi> {name !== key && <bdi className="soft">{name}</bdi>}
+              </>
+            ),
+          },
+          { head: 'Missing since', of: ({ since }) => day(since) },
+          { head: 'Runs', num: true, of: ({ absences }) => number(absences) },
+          {
+            head: 'What becomes of it',
+            of: (line) => (
+              <>
+                {orphanStateText(line) + (line.why ? ` (${line.why})` : '')}{' '}
+                <bdi className="soft">{changesText(line)}</bdi>
+              </>
+            ),
+          },
+        ]}
+      />
+    </Card>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentProps, type KeyboardEvent, useEffect, useMemo, useState } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import type { Row, RunDetail } from '../../api/schema.js';
 import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/wording.js';
@@ -11,9 +11,7 @@ import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
 import { Button, Card, Chips, Empty, Skeleton, submitting } from '../kit/parts.js';
-import { faultKindKey, faultKindOf, faultKinds } from './fault-kinds.js';
-import { fourWord, OutcomeBadge, sumOf } from './outcomes.js';
-import { faultWord } from './words.js';
+import { faultChips, fourWord, OutcomeBadge, sumOf } from './outcomes.js';
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
 export function Rows({ run }: { run: RunDetail }) {
@@ -64,34 +62,24 @@ function Filters({ run }: { run: RunDetail }) {
     enabled: needsFaults,
     refetchInterval: isLive(run) ? 5_000 : false,
   });
-  const on = faultKindKey(code, column);
-  const faults: ComponentProps<typeof Chips>['of'][number][] = faultKinds(data);
-  // A filter that somebody was sent is among them, whatever it is.
-  if (code !== '' && !faults.some(({ value }) => value === on)) faults.push({ value: on, word: faultWord(code) });
+  const faults = faultChips(data, code, column);
   if (!needsFaults && outcome === '') return null;
+  const chip = (word: string, to: string, count?: number) => ({ word, count, to, on: to === outcome });
   return (
     <div className="stack tight filters">
       {four && (
         <Chips
           label="In detail"
           of={[
-            { value: '', word: 'All' },
-            { value: four, word: fourWord(four, run), count: counts ? sumOf(counts, four) : undefined },
-            ...kinds.map((kind) => {
-              return { value: kind, word: outcomeWords(kind, run.dry_run, run.kind).label, count: counts?.[kind] };
-            }),
+            chip('All', ''),
+            chip(fourWord(four, run), four, counts ? sumOf(counts, four) : undefined),
+            ...kinds.map((kind) => chip(outcomeWords(kind, run.dry_run, run.kind).label, kind, counts?.[kind])),
           ]}
-          on={outcome}
           onChoose={(next) => set({ outcome: next, code: '', column: '', row: '' })}
         />
       )}
       {needsFaults && faults.length > 0 && (
-        <Chips
-          label="By fault"
-          of={faults}
-          on={on}
-          onChoose={(one) => set({ ...faultKindOf(one === on ? '' : one), row: '' })}
-        />
+        <Chips label="By fault" of={faults} onChoose={(to) => set({ ...to, row: '' })} />
       )}
     </div>
   );

@@ -1,20 +1,18 @@
-import { type Query, useQuery } from '@tanstack/react-query';
+import type { Query } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { OUTCOME_GROUPS, type OutcomeCounts } from '../../model/outcome.js';
 import { urlOf } from '../app/client.js';
-import { ActionError, ConnectionLost, PagePending } from '../app/faults.js';
-import { client, isComplete, isLive, planQuery, runQuery, useLiveRun, useWhyNot } from '../app/queries.js';
-import { ServiceTrouble } from '../app/service.js';
+import { ConnectionLost, PagePending } from '../app/faults.js';
+import { client, isComplete, isLive, runQuery, useLiveRun, useWhyNot } from '../app/queries.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { ButtonLink, Card, Moment, Notice, Prose, Warnings } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
-import { Orphans } from './orphans.js';
 import { FOUR, fourWord, OutcomeBar, StateBadge, sumOf } from './outcomes.js';
-import { Brakes, RunPlan } from './plan.js';
+import { Orphans, RunPlan } from './plan.js';
 import { Rows } from './rows.js';
 import { StoryPanel } from './story.js';
 import { Timeline } from './timeline.js';
@@ -35,12 +33,14 @@ interface RunPanelProps {
   /** Of the tab; else the name of the file. */
   readonly title?: string;
   readonly where: (run: RunDetail) => ReactNode;
+  /** Where its rows can be corrected in a grid. */
+  readonly correctAt?: string | undefined;
   /** Stands below the first line, whichever run it is. */
   readonly children?: ReactNode;
 }
 
 /** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
-export function RunPanel({ id, title, where, children }: RunPanelProps) {
+export function RunPanel({ id, title, where, correctAt, children }: RunPanelProps) {
   const { run, error, lost } = useLiveRun(id);
   const status = run?.status;
   useEffect(() => {
@@ -62,7 +62,7 @@ export function RunPanel({ id, title, where, children }: RunPanelProps) {
         <PagePending page={title ?? 'Run'} error={error} />
       )}
       {children}
-      {run && <RunContent key={run.id} run={run} lost={lost} />}
+      {run && <RunContent key={run.id} run={run} lost={lost} correctAt={correctAt} />}
     </div>
   );
 }
@@ -73,7 +73,7 @@ interface LiveRunProps {
   readonly lost: Date | undefined;
 }
 
-function RunContent({ run, lost }: LiveRunProps) {
+function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps, 'correctAt'>) {
   const [params] = useUrlParams();
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
@@ -87,16 +87,16 @@ function RunContent({ run, lost }: LiveRunProps) {
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
           {isExport && <ExportNotice run={run} />}
-          {!isExport && !isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
-          <NextStepsCard run={run} />
+          {!isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
+          <NextStepsCard run={run} correctAt={correctAt} />
           {!run.here && run.status !== 'failed' && run.status !== 'waiting' && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
           )}
-          {run.here && !isExport && (isPlanOnly || run.kind === 'reconcile') && (
+          {run.here && !isExport && !isLive(run) && (isPlanOnly || run.kind === 'reconcile') && (
             <Card title={isPlanOnly ? 'What would be written' : 'What changed, by field'}>
-              <RunPlan run={run} show={isPlanOnly ? 'rest' : 'fields'} />
+              <RunPlan run={run} show={isPlanOnly ? 'all' : 'fields'} />
             </Card>
           )}
           {run.here && orphans && orphans.total > 0 && <Orphans run={run.id} orphans={orphans} />}
@@ -113,100 +113,49 @@ function RunContent({ run, lost }: LiveRunProps) {
   );
 }
 
-/** The same on a page that has more to say: a run at work, and what came of it. */
-export function RunOutline({ run, lost, correctAt }: LiveRunProps & { correctAt?: string }) {
-  return (
-    <>
-      {run.outcomes && <OutcomeBar counts={run.outcomes} total={run.rows} />}
-      <RunTrouble run={run} lost={lost} />
-      <Warnings of={summaryOf(run)?.warnings} />
-      <NextStepsCard run={run} correctAt={correctAt} />
-      <Actions run={run} />
-      <Timeline run={run} />
-    </>
-  );
-}
-
 /** Why it ended otherwise than it should, or that nothing is heard of it. */
 function RunTrouble({ run, lost }: LiveRunProps) {
-  if (isLive(run)) return lost ? <ConnectionLost lastSeen={lost} /> : <ServiceTrouble />;
   const { status, reason } = run;
-  if (status === 'braked') return <BrakeCard run={run} />;
-  if (run.undone_by !== undefined) return <Undone by={run.undone_by} />;
-  if (!reason) return null;
-  const failed = status === 'failed';
+  const isBraked = status === 'braked';
+  const title = isBraked ? 'Why it was stopped' : status === 'failed' ? 'Why it failed' : 'Why it ended';
+  if (lost) return <ConnectionLost lastSeen={lost} />;
+  if (isLive(run) || !(reason || isBraked)) return null;
   return (
-    <Notice tone={failed ? 'bad' : 'warn'} title={failed ? 'Why it failed' : 'Why it ended'}>
-      <p className="wrap">
-        <Prose>{reason}</Prose>
-      </p>
+    <Notice tone={isBraked || status === 'failed' ? 'bad' : 'warn'} title={title}>
+      {reason && <Prose as="p">{reason}</Prose>}
+      {isBraked && <Approval run={run} />}
     </Notice>
   );
 }
 
-/** How far an undo took back what a run wrote. */
-function Undone({ by }: { by: string }) {
-  const { run } = useLiveRun(by);
-  const back = (run?.outcomes?.updated ?? 0) + (run?.outcomes?.unchanged ?? 0);
-  const title =
-    run?.status === 'succeeded'
-      ? 'What it wrote was taken back'
-      : run && !isLive(run)
-        ? `Of what it wrote, ${counted(back, 'record was', 'records were')} taken back`
-        : 'What it wrote is being taken back';
-  return (
-    <Notice tone="info" title={title}>
-      <ButtonLink href={`/runs/${by}`} word="To the undo" />
-    </Notice>
-  );
-}
-
-/** A line a brake, and the way on for who may decide. */
-function BrakeCard({ run }: { run: RunDetail }) {
-  const { data: plan, error } = useQuery({ ...planQuery(run.id), enabled: run.here });
+/** The way on for who may decide; the plan has a line for each brake. */
+function Approval({ run }: { run: RunDetail }) {
   const whyNot = useWhyNot('approver');
-  const tripped = plan?.brakes.filter((brake) => brake.tripped) ?? [];
-  // What has no limit is told in sentences: what it is about, and what letting it through would do.
-  const inLines = tripped.length > 0 && tripped.every(({ limit }) => limit !== '');
   const { allowed, why } = run.actions.approve;
   return (
-    <Card title="Why it was stopped" className="stopped">
-      <div className="stack">
-        {inLines ? <Brakes of={tripped} /> : <Prose>{run.reason ?? ''}</Prose>}
-        <ActionError error={error} />
-        <div className="line wide">
-          {allowed && <VerbButton run={run} verb="approve" look="primary" />}
-          <span className="soft">
-            {(allowed ? whyNot : why) ??
-              'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
-          </span>
-        </div>
-      </div>
-    </Card>
+    <div className="line wide">
+      {allowed && <VerbButton run={run} verb="approve" look="primary" />}
+      <p>
+        {(allowed ? whyNot : why) ??
+          'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
+      </p>
+    </div>
   );
 }
 
-/** Of an export, in the words of the file's last sheet. */
+/** Why it may not be complete the warnings say. */
 function ExportNotice({ run }: { run: RunDetail }) {
-  const { consistency, passes = 0, resource, records, warnings } = summaryOf(run) ?? {};
+  const { consistency, passes = 0, records } = summaryOf(run) ?? {};
   if (records === undefined) return null;
   const isVerified = consistency === 'verified';
-  const read = `The list was read ${passes} times, and `;
   return (
-    <>
-      <Notice tone={isVerified ? 'good' : 'warn'} title={isVerified ? 'It is complete' : 'It may not be complete'}>
+    <Notice tone={isVerified ? 'good' : 'warn'} title={isVerified ? 'It is complete' : 'It may not be complete'}>
+      {isVerified && passes > 1 && (
         <p>
-          {isVerified
-            ? passes === 1
-              ? 'Each record was asked for by its id.'
-              : `${read}the last two agree: no record that was there all the time is missing.`
-            : resource === 'customer'
-              ? 'The service has no list of customers; these are the ones that are known.'
-              : `${read}it could not be established that no record is missing.`}
+          The list was read {passes} times, and the last two agree: no record that was there all the time is missing.
         </p>
-      </Notice>
-      <Warnings of={warnings} />
-    </>
+      )}
+    </Notice>
   );
 }
 
@@ -224,6 +173,11 @@ function Meta({ run }: { run: RunDetail }) {
       {run.of_run && (
         <span>
           of <Link href={`/runs/${run.of_run}`}>run {run.of_run.slice(0, 15)}</Link>
+        </span>
+      )}
+      {run.undone_by && (
+        <span>
+          taken back by <Link href={`/runs/${run.undone_by}`}>run {run.undone_by.slice(0, 15)}</Link>
         </span>
       )}
       {run.corrections ? <span>{counted(run.corrections, 'correction')}</span> : null}
@@ -261,9 +215,8 @@ function OutcomeFigures({ run, counts, chosen }: { run: RunDetail; counts: Outco
   );
 }
 
-/** `correctAt`: where the rows can be corrected in a grid. */
-function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string | undefined }) {
-  const steps = [...nextSteps(run)];
+function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelProps, 'correctAt'>) {
+  const steps = nextSteps(run);
   if (steps.length === 0 && (run.kind === 'export' || !isComplete(run))) return null;
   return (
     <Card title="What to do next">
@@ -271,17 +224,19 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string 
         <p>Nothing. Every {run.kind === 'undo' ? 'record' : 'row'} ended well.</p>
       ) : (
         <ol className="todo stack">
-          {steps.map(({ text, verb, report, again, show, run: other }) => (
+          {steps.map(({ text, verb, report, show, run: other }) => (
             <li key={text}>
-              <p>{text}</p>
+              <Prose as="p">{text}</Prose>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
-              {again && correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append && (
+              {isRejected(report) && correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append && (
                 <ButtonLink look="primary" icon="correct" href={correctAt} word="Correct them here" />
               )}
               {report && (
                 <ButtonLink icon="download" href={reportAddress(run, report)} download={report} word={report} />
               )}
-              {again && <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />}
+              {isRejected(report) && run.ordered && (
+                <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />
+              )}
               {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`} word="Show them" />}
               {other && <ButtonLink href={`/runs/${other}`} word="To the run" />}
             </li>
@@ -291,6 +246,8 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail; correctAt?: string 
     </Card>
   );
 }
+
+const isRejected = (report = '') => report.startsWith('rejected.');
 
 function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
   return urlOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);

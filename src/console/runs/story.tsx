@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Fragment, useEffect, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { RunDetail, Story } from '../../api/schema.js';
 import { outcomeWords } from '../../report/wording.js';
 import { Pending } from '../app/faults.js';
@@ -76,7 +76,8 @@ function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
       </li>
       <li>
         <h3>The decision</h3>
-        {(changes.length === 0 || outcome === 'created') && <p className="soft">{decisionText(story)}</p>}
+        {changes.length === 0 && <p className="soft">No record is changed.</p>}
+        {outcome === 'created' && <p className="soft">No record has this key: a new one.</p>}
         {changes.length > 0 && (
           <ul className="pairs stack tight">
             {changes.map(({ field, old, new: now, kind }) => (
@@ -120,11 +121,7 @@ function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
               {story.id !== null && <span className="soft"> Id {story.id}</span>}
             </p>
             <p>{words.meaning}</p>
-            {words.next && (
-              <p>
-                <Prose>{words.next}</Prose>
-              </p>
-            )}
+            {words.next && <Prose as="p">{words.next}</Prose>}
           </>
         ) : (
           <p className="soft">The run has not come to it yet.</p>
@@ -134,37 +131,25 @@ function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
   );
 }
 
-function decisionText({ outcome }: Story): string {
-  if (outcome === 'created') return 'No record has this key: a new one.';
-  if (outcome === 'unchanged') return 'The record has these values already.';
-  if (outcome === null) return 'None yet.';
-  return 'No record is changed.';
-}
-
-/** Those that something was found in stand first; blank ones only where that is what was found. */
+/** Blank ones only where that is what was found. */
 function Cells({ story: { cells, headings, corrected, issues } }: { story: Story }) {
   if (cells.length === 0) return <p className="soft">None are kept.</p>;
-  const all = headings.map((heading, at) => ({
-    heading,
-    text: cells[at] ?? '',
-    isFaulty: issues.some(({ column }) => column === heading),
-    isCorrected: corrected.includes(at),
-  }));
-  const isMarked = ({ isFaulty, isCorrected }: (typeof all)[number]) => isFaulty || isCorrected;
-  const rest = all.filter((cell) => !isMarked(cell) && cell.text !== '');
-  return (
-    <Facts
-      of={[...all.filter(isMarked), ...rest].map(({ heading, text, isFaulty, isCorrected }) => [
-        <bdi key="heading">{heading}</bdi>,
-        <Fragment key="text">
-          {text === '' ? (
-            <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>
-          ) : (
-            <bdi className={isFaulty ? 'value warn' : ''}>{text}</bdi>
-          )}
-          {isCorrected && <span className="soft small"> corrected</span>}
-        </Fragment>,
-      ])}
-    />
-  );
+  const facts = headings.map((heading, at) => {
+    const text = cells[at] ?? '';
+    const isFaulty = issues.some(({ column }) => column === heading);
+    const isCorrected = corrected.includes(at);
+    const fact = (text !== '' || isFaulty || isCorrected) && (
+      <>
+        <CellText text={text} isFaulty={isFaulty} />
+        {isCorrected && <span className="soft small"> corrected</span>}
+      </>
+    );
+    return [<bdi key="heading">{heading}</bdi>, fact] as const;
+  });
+  return <Facts of={facts} />;
+}
+
+function CellText({ text, isFaulty }: { text: string; isFaulty: boolean }) {
+  if (text === '') return <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>;
+  return <bdi className={isFaulty ? 'value warn' : ''}>{text}</bdi>;
 }

@@ -99,15 +99,10 @@ function endedSteps(summary: Summary): Step[] {
     source && (source.sheet ? `sheet ${source.sheet}` : source.format.toUpperCase()),
     source?.encoding,
   );
-  const unwritten = rows.rejected + rows.failed + rows.unknown + rows.conflict;
-  // What the others were to be, the outcomes do not tell.
-  const writes = joinParts(
-    rows.created > 0 && `${number(rows.created)} to create`,
-    rows.updated > 0 && `${number(rows.updated)} to update`,
-  );
+  const meant = rows.created + rows.updated + rows.rejected + rows.failed + rows.unknown + rows.conflict;
   const orphans = summary.reconcile?.orphans.acted ?? 0;
   const plan = joinParts(
-    unwritten > 0 ? `${number(rows.created + rows.updated + unwritten)} to write` : writes,
+    meant > 0 && `${number(meant)} to write`,
     orphans > 0 && `${number(orphans)} not in the file`,
     rows.unchanged > 0 && `${number(rows.unchanged)} unchanged`,
   );
