@@ -11,6 +11,24 @@ const RUN: Answers = {
   [`GET /runs/${ID}/faults`]: sample.FAULTS,
   [`GET /runs/${ID}/plan`]: sample.PLAN,
 };
+const FIELD = { group: 'Texts', type: 'text', required: false, choices: [], of: null, written: true, updated: true };
+const RESOURCES = {
+  resources: [
+    {
+      ...{ name: 'asset', imported: true, exported: true },
+      fields: [
+        { ...FIELD, name: 'name', label: 'Name' },
+        {
+          ...FIELD,
+          name: 'lifecycle_stage',
+          label: 'Lifecycle stage',
+          type: 'choice',
+          choices: ['Deployed', 'Retired'],
+        },
+      ],
+    },
+  ],
+};
 const LIVE = sample.detail({
   actions: { ...sample.ACTIONS, stop: { allowed: true }, retry: { allowed: false }, undo: { allowed: false } },
   status: 'running',
@@ -490,6 +508,21 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
         .toEqual([true, false].map((aside) => ({ what: `PUT /runs/${ID}/aside`, body: { aside } })));
     });
   });
+
+  it('an undo gives the records that were created what somebody says', () =>
+    on(
+      { ...RUN, 'GET /resources': RESOURCES, [`POST /runs/${ID}/undo`]: { id: `${ID}8` } },
+      `/runs/${ID}`,
+      async ({ page, sent }) => {
+        await page.getByRole('button', { name: 'Undo' }).click();
+        await page.getByRole('combobox', { name: 'Records that it created get' }).selectOption('Lifecycle stage');
+        await page.getByRole('combobox', { name: 'Lifecycle stage' }).fill('Retired');
+        await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+        await expect
+          .poll(() => sent)
+          .toEqual([{ what: `POST /runs/${ID}/undo`, body: { retire: { lifecycle_stage: 'Retired' } } }]);
+      },
+    ));
 
   it('who came by a link can sign out, too', () =>
     on(

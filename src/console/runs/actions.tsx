@@ -4,11 +4,12 @@ import type { RunDetail, Verb } from '../../api/schema.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { send } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
+import { useResourceFields, ValueInput } from '../app/fields.js';
 import { client, isLive, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { Dialog } from '../kit/dialog.js';
 import { counted, when } from '../kit/format.js';
 import type { IconName } from '../kit/icons.js';
-import { Button, Card, Facts, TextField } from '../kit/parts.js';
+import { Button, Card, Choose, Facts, Field, TextField } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { RunPlan } from './plan.js';
 import { nextSteps, runName, summaryOf } from './words.js';
@@ -149,6 +150,10 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const [, go] = useLocation();
   const { word, icon, title, before, after, plan } = VERB_TEXTS[verb](run);
   const why = useWhyNot(verb === 'approve' ? 'approver' : 'operator');
+  const [retire, setRetire] = useState(NOTHING);
+  const retireBody = verb === 'undo' && retire.value !== '' && { retire: { [retire.field]: retire.value } };
+  const whyUnsaid =
+    verb === 'undo' && retire.field !== '' && retire.value === '' ? 'Say above what these records get.' : undefined;
   const mutation = useOnce({
     mutationFn: (order: object) =>
       send<{ id: string } | undefined>('POST', `/runs/${encodeURIComponent(run.id)}/${verb}`, order),
@@ -167,11 +172,14 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
   const buttons = (
     <>
       <Button onClick={leave} word="Leave it" />
-      {verb === 'undo' && <Button change={mutation} order={{ dry_run: true }} word="Dry run" />}
+      {verb === 'undo' && (
+        <Button why={whyUnsaid} change={mutation} order={{ dry_run: true, ...retireBody }} word="Dry run" />
+      )}
       <Button
+        why={whyUnsaid}
         look={verb === 'stop' ? 'danger' : 'primary'}
         change={mutation}
-        order={verb === 'approve' ? { by: by || name } : {}}
+        order={verb === 'approve' ? { by: by || name } : { ...retireBody }}
         word={verb === 'stop' ? 'Stop the run' : word}
       />
     </>
@@ -189,6 +197,9 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
             , {when(run.started_at)}
           </p>
           <p>{before}</p>
+          {verb === 'undo' && (run.outcomes?.created ?? 0) > 0 && (
+            <Retire resource={run.resource} chosen={retire} onChange={setRetire} />
+          )}
           {plan && run.here && <RunPlan run={run} show={plan} />}
           {verb === 'approve' && via !== 'user' && (
             <TextField
@@ -203,5 +214,38 @@ export function VerbButton({ run, verb, look }: { run: RunDetail; verb: Verb; lo
         </Dialog>
       )}
     </>
+  );
+}
+
+/** What an undo gives to the records that the run created. */
+const NOTHING = { field: '', value: '' };
+
+interface RetireProps {
+  readonly resource: string | undefined;
+  readonly chosen: typeof NOTHING;
+  readonly onChange: (chosen: typeof NOTHING) => void;
+}
+
+function Retire({ resource, chosen: { field, value }, onChange }: RetireProps) {
+  const fields = useResourceFields(resource).filter(({ updated }) => updated);
+  // One of them mostly says that a record is out of use.
+  const choices = fields.toSorted((a, b) => Number(b.type === 'choice') - Number(a.type === 'choice'));
+  const chosen = fields.find(({ name }) => name === field);
+  return (
+    <div className="fields">
+      <Choose
+        label="Records that it created get"
+        value={field}
+        options={[['', 'what its job says, else nothing'], ...choices.map(({ name, label }) => [name, label] as const)]}
+        onChoose={(name) => onChange({ field: name, value: '' })}
+      />
+      {chosen && (
+        <Field label={chosen.label}>
+          {(props) => (
+            <ValueInput {...props} field={chosen} value={value} onChange={(text) => onChange({ field, value: text })} />
+          )}
+        </Field>
+      )}
+    </div>
   );
 }
