@@ -70,7 +70,7 @@ const ENDED = new Set(['completed', 'failed', 'unknown']);
  * missed ones that is one run:
  *
  *     first sight, or another schedule → what is due by now is done with, only later slots run
- *     the run before it has not ended  → refused: done with, and told
+ *     the run before it has not ended  → refused: done with, and told; a late one waits for its end
  *     else                             → remembered as queued → on the queue → done with
  *
  * A process that dies between two of these steps leaves a slot that is not done with, so the next look goes on with it:
@@ -172,6 +172,8 @@ export function openSchedules(options: SchedulesOptions) {
 
     const { queued } = before;
     if (queued !== undefined && queued !== due.key && !ENDED.has(await queue.getJobState(slotJobId(name, queued)))) {
+      // Missed while no worker ran: what ended that one cut off the run before it, which goes on now.
+      if (now - due.dueAt > LATE_MS) return;
       await remember({ ...before, key: due.key });
       notice('warn', overlapText(before, due.key, queued));
       return;

@@ -212,6 +212,22 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       }
     });
 
+    it('leaves no slot out that was missed meanwhile: it waits for the run that was cut off', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const job = { ...nightly(), name: 'cut-off' };
+      const { schedules, queue } = worker([job], clock);
+      await schedules.poll();
+      clock.time = at('2026-07-02T00:00:00Z');
+      await schedules.poll();
+      const run = await takeRun(store);
+      clock.time = at('2026-07-03T04:00:00Z');
+      await schedules.poll();
+      expect(await slotsOf(queue)).toEqual(['night.cut-off.2026-07-02T0200']);
+      await run.end();
+      await schedules.poll();
+      expect(await slotsOf(queue)).toEqual(['night.cut-off.2026-07-02T0200', 'night.cut-off.2026-07-03T0200']);
+    });
+
     it('never has a later slot run beside the one it died over', async () => {
       for (let step = 0, died = true; died; step++) {
         const clock = handClock('2026-07-01T12:00:00Z');
