@@ -39,6 +39,8 @@ const TIMING = { timeoutMs: 10_000, waitsMs: [1000, 5000] };
 /** What goes out; also where a webhook is down for long, no more than these wait for it. */
 const MOST_AN_HOUR = 50;
 const HOUR_MS = 3_600_000;
+/** What could not be told when the worker ends is logged within so long. */
+const LOG_MS = 1_000;
 
 export type Notifier = ReturnType<typeof openNotifier>;
 
@@ -55,7 +57,7 @@ export type Notifier = ReturnType<typeof openNotifier>;
 export function openNotifier(options: NotifierOptions) {
   const { url, state, log, clean = (text: string) => text, now = Date.now, timing = TIMING } = options;
   const ending = new AbortController();
-  // Those of a job one after another: what happened first is told first. A webhook that hangs holds up its own job alone.
+  // Those of a job to the same end one after another: what happened first is told first. A webhook that hangs holds up these alone.
   const chains = new Map<string, Promise<void>>();
   let [sent, countedFrom] = [0, now()];
 
@@ -118,12 +120,13 @@ export function openNotifier(options: NotifierOptions) {
     return failure?.again ? `${failure.fault} (${timing.waitsMs.length + 1} tries)` : failure?.fault;
   }
 
-  function enqueueStep(job: string, step: () => Promise<void>): void {
-    const chain = (chains.get(job) ?? Promise.resolve()).then(step).catch((error: unknown) => {
+  function enqueueStep(to: 'url' | 'people', job: string, step: () => Promise<void>): void {
+    const name = `${to} ${job}`;
+    const chain = (chains.get(name) ?? Promise.resolve()).then(step).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : 'unknown';
       log.warn({ job }, `A notification could not be made: ${clean(why)}`);
     });
-    chains.set(job, chain);
+    chains.set(name, chain);
   }
 
   return {
@@ -135,13 +138,15 @@ export function openNotifier(options: NotifierOptions) {
       if (silent) return;
       const redacted = run.reason === undefined ? run : { ...run, reason: clean(run.reason) };
       const at = run.endedAt ?? now();
-      if (url !== undefined) enqueueStep(job, () => notifyChange(url, redacted, at));
-      enqueueStep(job, () => notifyPeople(redacted, at));
+      if (url !== undefined) enqueueStep('url', job, () => notifyChange(url, redacted, at));
+      enqueueStep('people', job, () => notifyPeople(redacted, at));
     },
     /** Waits until what was told has gone out, at most so long. */
     async close(patienceMs = 10_000): Promise<void> {
       if (!ending.signal.aborted) await withTimeout(patienceMs, Promise.all(chains.values()));
       ending.abort();
+      // Each that has not gone out is logged.
+      await withTimeout(LOG_MS, Promise.all(chains.values()));
     },
   };
 }

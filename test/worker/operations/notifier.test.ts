@@ -273,6 +273,15 @@ describe('notifications', () => {
     expect(performance.now() - begun).toBeLessThan(2000);
   });
 
+  it('logs each that had not gone out when the worker ended', async () => {
+    const { url } = await hook(() => undefined);
+    const { notifier, lines } = open({ url });
+    runs(notifier, 'failed', 'succeeded', 'braked');
+    await notifier.close(0);
+    const told = lines.filter((line) => line.includes('could not be delivered'));
+    expect(told.map((line) => JSON.parse(line).event)).toEqual(['failing', 'failing']);
+  });
+
   it('keeps nothing where there is nobody to tell', async () => {
     const state = memory();
     const { notifier } = open({ state });
