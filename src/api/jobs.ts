@@ -11,6 +11,7 @@ import { RESERVED_FOLDERS } from '../worker/inbox/claim.js';
 import { isIgnored } from '../worker/inbox/folders.js';
 import { jobFileOf, type JobFile as ReadJob, takesFiles } from '../worker/job-files.js';
 import { jobName } from '../worker/jobs/data.js';
+import { openTurns } from '../worker/rights.js';
 import type { ApiParts } from './app.js';
 import { isDevice } from './files/uploads.js';
 import { type Caller, etagOf, Fault, type Operation, operation } from './operation.js';
@@ -54,12 +55,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
   }
 
   /** One at a time: between the look and the write nobody else writes here. */
-  let turn: Promise<unknown> = Promise.resolve();
-  const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
-  };
+  const turns = openTurns();
 
   /** `expected`: etag of what is replaced; `fresh`: it may only be a new one. */
   async function write(name: string, text: string, expected: string | undefined, fresh: boolean, who: Caller) {
@@ -145,7 +141,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
           throw new Fault(422, 'The job file was not written: it has faults.', lines);
         }
         const fresh = headers['if-none-match'] !== undefined;
-        const now = await exclusively(() => write(name, text, headers['if-match'], fresh, who));
+        const now = await turns.take('write', () => write(name, text, headers['if-match'], fresh, who));
         return c.json(now, 200, { etag: now.etag });
       },
     ),

@@ -51,6 +51,25 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** What has the same name is done one after the other, in the order in which it came. */
+export function openTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    take<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const done = (last.get(name) ?? Promise.resolve()).then(work);
+      const ended: Promise<unknown> = done
+        .catch(() => undefined)
+        .finally(() => {
+          if (last.get(name) === ended) last.delete(name);
+        });
+      last.set(name, ended);
+      return done;
+    },
+    /** Resolves when all is done that has come so far. */
+    ended: (): Promise<unknown> => Promise.all(last.values()),
+  };
+}
+
 /** Does something again and again until the answer is called; never twice at the same time. It must not reject. */
 export function repeatEvery(ms: number, work: () => Promise<unknown>): () => void {
   let working = false;

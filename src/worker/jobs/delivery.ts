@@ -13,6 +13,7 @@ import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
+import { openTurns } from '../rights.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
 import { DelayedError, type Job, type Processor, type Store, UnrecoverableError, WaitingError } from '../store/port.js';
 import { ClaimArchive, type RepeatedSummary } from './archive.js';
@@ -89,13 +90,14 @@ const MAX_DEATHS = 4;
  * found out here.
  */
 export function runProcessor(deps: RunDeps): Processor {
-  const inTurn = openTurns();
+  const turns = openTurns();
   return async (job, token, signal) => {
     try {
       const checked = checkJobData(job.name, job.data);
       if ('faults' in checked) throw await refusedData(deps, job, checked.faults);
       const delivery = new Delivery(deps, job, token, checked);
-      return await inTurn(delivery.dropped, () => delivery.deliver(signal));
+      const deliver = () => delivery.deliver(signal);
+      return await (delivery.dropped === undefined ? deliver() : turns.take(delivery.dropped, deliver));
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
       deps.log.warn({ queueJob: job.id, err: error }, 'the queue was away; the job is taken up again when it is back');
@@ -103,23 +105,6 @@ export function runProcessor(deps: RunDeps): Processor {
       await job.moveToDelayed(Date.now() + RETRY_SOON_MS, token);
       throw new DelayedError();
     }
-  };
-}
-
-/** What has the same name is done one after the other, in the order in which it came; what has none, at once. */
-function openTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return async <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => {
-    if (name === undefined) return work();
-    const mine = (last.get(name) ?? Promise.resolve()).then(work);
-    const ended = mine.then(
-      () => undefined,
-      () => undefined,
-    );
-    last.set(name, ended);
-    return mine.finally(() => {
-      if (last.get(name) === ended) last.delete(name);
-    });
   };
 }
 

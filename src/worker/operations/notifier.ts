@@ -6,7 +6,7 @@ import type { Notify } from '../../model/job.js';
 import { pause } from '../../runs/run/context.js';
 import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
 import type { EndedRun } from '../jobs/job.js';
-import { withTimeout } from '../rights.js';
+import { openTurns, withTimeout } from '../rights.js';
 import type { Store } from '../store/port.js';
 
 export type NotifierState = Pick<Store, 'update'>;
@@ -58,7 +58,7 @@ export function openNotifier(options: NotifierOptions) {
   const { url, state, log, clean = (text: string) => text, now = Date.now, timing = TIMING } = options;
   const ending = new AbortController();
   // Those of a job to the same end one after another: what happened first is told first. A webhook that hangs holds up these alone.
-  const chains = new Map<string, Promise<void>>();
+  const turns = openTurns();
   let [sent, countedFrom] = [0, now()];
 
   const withLink = (about: Notification, { run, page = run }: EndedRun): Notification => {
@@ -121,12 +121,10 @@ export function openNotifier(options: NotifierOptions) {
   }
 
   function enqueueStep(to: 'url' | 'people', job: string, step: () => Promise<void>): void {
-    const name = `${to} ${job}`;
-    const chain = (chains.get(name) ?? Promise.resolve()).then(step).catch((error: unknown) => {
+    turns.take(`${to} ${job}`, step).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : 'unknown';
       log.warn({ job }, `A notification could not be made: ${clean(why)}`);
     });
-    chains.set(name, chain);
   }
 
   return {
@@ -143,10 +141,10 @@ export function openNotifier(options: NotifierOptions) {
     },
     /** Waits until what was told has gone out, at most so long. */
     async close(patienceMs = 10_000): Promise<void> {
-      if (!ending.signal.aborted) await withTimeout(patienceMs, Promise.all(chains.values()));
+      if (!ending.signal.aborted) await withTimeout(patienceMs, turns.ended());
       ending.abort();
       // Each that has not gone out is logged.
-      await withTimeout(LOG_MS, Promise.all(chains.values()));
+      await withTimeout(LOG_MS, turns.ended());
     },
   };
 }
