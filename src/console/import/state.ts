@@ -36,6 +36,9 @@ function sourceIn(params: URLSearchParams): TableOptions {
 
 export const tableKey = (table: Query) => String(withParams(new URLSearchParams(), table));
 
+export const importHref = (id: string, query: Query) =>
+  `/import/${encodeURIComponent(id)}?${withParams(new URLSearchParams(), query)}`;
+
 /**
  * An import, as all its steps see it. Where somebody is stands in the address: the step, how the table is read, what its rows are,
  * the run that checks, the run that writes. What they decided lies in the draft, what was found with the API, and what a run was
@@ -51,8 +54,7 @@ export function useImport(id: string) {
   const source = sourceIn(params);
   const chosenTable = { ...source, resource: params.get('resource') };
   const decided = draft.tables[tableKey(chosenTable)] ?? {};
-  const hrefOf = (to: Step, more: Query = {}) =>
-    `/import/${encodeURIComponent(id)}?${tableKey({ step: to, run, write, ...chosenTable, ...more })}`;
+  const hrefOf = (to: Step, more: Query = {}) => importHref(id, { step: to, run, write, ...chosenTable, ...more });
   /** To a step that was begun here: whoever comes back later comes back to it. */
   const goToStep = (to: Step, more: Query, job = decided.job) => {
     const href = hrefOf(to, more);

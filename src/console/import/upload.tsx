@@ -9,7 +9,7 @@ import { bytes } from '../kit/format.js';
 import { Button, Card, Moment, NameLink } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { listDrafts, newDraft, saveDraft, withDecided } from './draft.js';
-import { tableKey } from './state.js';
+import { importHref, tableKey } from './state.js';
 
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 const MOST_DRAFTS = 8;
@@ -39,9 +39,9 @@ export function Upload() {
       const chosen = likeRun?.ordered?.job ?? job;
       // A saved job is chosen on the next page; one that no file holds is what was decided.
       const own = chosen !== null && typeof chosen === 'object' ? chosen : undefined;
-      const table = tableKey({ resource: own && likeRun?.resource });
-      const last = `/import/${encodeURIComponent(id)}?${tableKey({ step: 'table', resource: own && likeRun?.resource, job: own ? null : String(chosen ?? '') })}`;
-      saveDraft(localStorage, { ...withDecided(newDraft(id, name), table, { job: own }), last });
+      const table = { resource: own && likeRun?.resource };
+      const last = importHref(id, { step: 'table', ...table, job: own ? null : String(chosen ?? '') });
+      saveDraft(localStorage, { ...withDecided(newDraft(id, name), tableKey(table), { job: own }), last });
       go(last);
     },
   });
