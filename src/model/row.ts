@@ -80,3 +80,15 @@ export interface RowFault {
   /** The whole text of that cell, where the row's cell holds only its beginning. */
   readonly text?: string;
 }
+
+/** Errors that a workbook may hold; what other programs show stands for `#VALUE!`. */
+export const SPREADSHEET_ERRORS: ReadonlySet<string> = new Set([
+  '#NULL!',
+  '#DIV/0!',
+  '#VALUE!',
+  '#REF!',
+  '#NAME?',
+  '#NUM!',
+  '#N/A',
+  '#GETTING_DATA',
+]);

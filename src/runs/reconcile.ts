@@ -99,8 +99,7 @@ async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
   const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });
-  const sha256 = await contentHash(run);
-  const night: NightParts = { run, resolved, job, nights, scope, compared, mirror, values, sha256 };
+  const night: NightParts = { run, resolved, job, nights, scope, compared, mirror, values };
   if (!run.past.passed) await planNight(night);
   if (run.request.dryRun || run.signal.aborted) return;
   run.planned ??= await readPlan(run.folder.plan);
@@ -124,10 +123,11 @@ function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues 
 
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
 async function planNight(night: NightParts): Promise<void> {
-  const { run, resolved, job, nights, scope, compared, mirror, values, sha256 } = night;
+  const { run, resolved, job, nights, scope, compared, mirror, values } = night;
   const differences = createDifferenceCounter(run);
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
+  const sha256 = await contentHash(run);
   const holdReason = orphanHoldReason(night);
   const found = [...nights.absent.keys()].filter((id) => compared.matched.snapshot.hasId(id));
   const absences = countAbsences(
@@ -169,10 +169,11 @@ async function planNight(night: NightParts): Promise<void> {
     ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
   };
   const { invalidBy } = differences;
-  const tripped = trippedBrakes(night, { ...counts, invalidBy }, facts);
+  const tripped = trippedBrakes(night, { ...counts, invalidBy }, facts, sha256);
   saveOrphans(run.store, orphans);
   const stored: StoredFacts = {
     facts,
+    sha256,
     tripped: tripped.length > 0,
     certain: holdReason === undefined,
     found,

@@ -1,5 +1,5 @@
 import { shorten } from '../../model/control-characters.js';
-import type { Cell } from '../../model/row.js';
+import { type Cell, SPREADSHEET_ERRORS } from '../../model/row.js';
 import type { TableKind } from '../../model/table.js';
 import { escapeFormula } from '../formula.js';
 import { memoize } from '../memoize.js';
@@ -146,9 +146,6 @@ function valueWriter(styles: Styles, kind: Exclude<CellKind, 'cell'>, tone: Tone
   }
 }
 
-/** Errors that a workbook may hold; what other programs show stands for `#VALUE!`. */
-const ERRORS = new Set(['#NULL!', '#DIV/0!', '#VALUE!', '#REF!', '#NAME?', '#NUM!', '#N/A', '#GETTING_DATA']);
-
 /** Longer text than this is no code. */
 const LONGEST_CODE = 100;
 
@@ -183,7 +180,7 @@ function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter)
       case 'b':
         return value(row, `<v>${cell.value ? 1 : 0}</v>`, undefined, ' t="b"');
       case 'e':
-        return value(row, `<v>${ERRORS.has(cell.value) ? cell.value : '#VALUE!'}</v>`, undefined, ' t="e"');
+        return value(row, `<v>${SPREADSHEET_ERRORS.has(cell.value) ? cell.value : '#VALUE!'}</v>`, undefined, ' t="e"');
       case 'f':
         return value(row, `<f>${escapeXml(cell.formula)}</f>`);
     }

@@ -16,7 +16,6 @@ import type { JobValues, Resolved } from '../rows/stage.js';
 import { conclude, type RunResult } from '../run/conclude.js';
 import { jobKey } from '../run/layout.js';
 import type { Run } from '../run/run.js';
-import { contentHash } from '../run/table.js';
 import type { Compared } from './compare.js';
 import {
   type Absences,
@@ -301,8 +300,7 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson,
-    remember: async (summary) =>
-      saveNight(nightsKey(run), { ...endedNight(run, summary, stored), sha256: await contentHash(run) }),
+    remember: async (summary) => saveNight(nightsKey(run), endedNight(run, summary, stored)),
   });
   const { status } = result.summary;
   if (status !== 'succeeded' && status !== 'partial') return result;
@@ -313,14 +311,11 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   return result;
 }
 
-function endedNight(
-  { store, request }: Run,
-  summary: Summary,
-  stored: StoredFacts | undefined,
-): Omit<EndedNight, 'sha256'> {
+function endedNight({ store, request }: Run, summary: Summary, stored: StoredFacts | undefined): EndedNight {
   const approves = request.lineage?.approves?.run;
   return {
     ...nightOf(summary, stored?.facts),
+    sha256: stored?.sha256 ?? request.sha256,
     overridden: stored?.tripped ?? false,
     ...(approves === undefined ? {} : { approves }),
     ...(stored && {
@@ -337,6 +332,8 @@ function endedNight(
 /** What a run found out before its first write; a run that is taken up again goes by it. */
 export interface StoredFacts {
   readonly facts: ReconcileFacts;
+  /** `contentHash` of its file. */
+  readonly sha256: string;
   /** A brake tripped: where the run went on nevertheless, somebody let it pass. */
   readonly tripped: boolean;
   /** Whether the absences of this run count. */
@@ -357,15 +354,14 @@ export interface NightParts {
   readonly compared: Compared;
   readonly mirror: Mirror;
   readonly values: JobValues | undefined;
-  /** `contentHash` of the file. */
-  readonly sha256: string;
 }
 
 /** Sentences for the brakes that stop the run; what only warns is said. Contract, section 8. */
 export function trippedBrakes(
-  { run, resolved, job, nights, compared, sha256 }: NightParts,
+  { run, resolved, job, nights, compared }: NightParts,
   counts: PlanCounts,
   { orphans, scope, differences }: ReconcileFacts,
+  sha256: string,
 ): readonly string[] {
   const headings = headingsOf(run, resolved.mapping);
   const byHeading = (of: 'file' | 'cleared') =>

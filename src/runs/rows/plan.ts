@@ -107,16 +107,14 @@ interface PlanChecks {
 export async function passBrakes(run: Run, matched: Matched, { tripped, advice }: PlanChecks): Promise<void> {
   const { dryRun, force, lineage } = run.request;
   for (const sentence of tripped) recordBrake(run, sentence);
-  const isOverridden = force || lineage?.approves !== undefined;
+  const found = [...tripped, ...(advice === undefined ? [] : [advice])].join(' ');
   // What stopped it holds, whatever the plan would be by now: only `force` and an approval let a plan pass that was stopped.
-  const before = run.store.getValue(BRAKED);
-  if ((tripped.length > 0 || before !== undefined) && !isOverridden) {
+  const reason = tripped.length > 0 ? found : run.store.getValue(BRAKED);
+  if (reason !== undefined && !force && !lineage?.approves) {
     // Rows of a braked run that would have been written are not attempted, and the reports show the plan.
     if (!dryRun) for await (const rows of plannedRows(run, matched)) for (const one of rows) recordUnsent(run, one);
-    const found = [...tripped, ...(advice === undefined ? [] : [advice])].join(' ');
-    const reason = tripped.length > 0 ? found : String(before);
     run.store.setValue(BRAKED, reason);
-    throw new RunError('braked', reason);
+    throw new RunError('braked', String(reason));
   }
   const by = lineage?.approves ? `, approved by ${lineage.approves.by}` : ' by --force';
   for (const sentence of tripped) run.warn(`Brake overridden${by}: ${sentence}`);

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { createNumberSet, type NumberSet } from '../../compact/dense-map.js';
 import { RunError } from '../../model/error.js';
 import { jobFaultText, type RowsJob } from '../../model/job.js';
-import type { SheetRow } from '../../model/row.js';
+import { type SheetRow, SPREADSHEET_ERRORS } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { type Fields, normaliseKey } from '../../model/value.js';
 import { countHeadings, type Sample } from '../../pipeline/map/columns.js';
@@ -10,7 +10,7 @@ import { quoted } from '../../pipeline/map/headings.js';
 import { compileMapping, type Mapping } from '../../pipeline/map/map.js';
 import { compileSetValues } from '../../pipeline/map/set-values.js';
 import { customFieldsIn, usesCustomFields } from '../../pipeline/map/targets.js';
-import { type Keys, keyText } from '../../pipeline/match/key.js';
+import type { Keys } from '../../pipeline/match/key.js';
 import { compileCompare } from '../../pipeline/plan/authority.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
 import type { DecideAuthority } from '../../pipeline/plan/merge.js';
@@ -292,7 +292,7 @@ function decidedByValues(row: ResolvedRow): boolean {
  * spreadsheet; or whether a quotation mark that was never closed may have swallowed the rows that follow.
  */
 function isKeyDoubtful({ key: text, issues }: ResolvedRow, key: readonly string[]): boolean {
-  if (/^#(?:N\/A|REF!|NAME\?|VALUE!|DIV\/0!|NULL!|NUM!)$/i.test(keyText(text))) return true;
+  if (text.startsWith('#') && SPREADSHEET_ERRORS.has(text.toUpperCase())) return true;
   return issues.some(
     ({ code, field = '', value = '' }) =>
       code === 'ragged_row' ||
