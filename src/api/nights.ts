@@ -21,21 +21,23 @@ export function nightOperations(parts: ApiParts): Operation[] {
         answer: nights,
       },
       async ({ params: { job }, query }) => {
-        const all = (await allRuns(parts)).filter(({ run }) => run.kind === 'reconcile' && run.job === job);
+        const runs = await allRuns(parts);
+        const all = runs.filter(({ run }) => run.kind === 'reconcile' && run.job === job);
         if (all.length === 0 && !(await readJobs()).has(job)) throw new Fault(404, `There is no job ${job}.`);
         const { page, next } = pageOf(all, query);
-        return { nights: await Promise.all(page.map((night) => nightOf(settings.home, night))), next };
+        return { nights: await Promise.all(page.map((night) => nightOf(settings.home, night, runs))), next };
       },
     ),
   ];
 }
 
-async function nightOf(home: string, { run, entry, job }: FoundRun): Promise<Night> {
+async function nightOf(home: string, { run, entry, job }: FoundRun, runs: readonly FoundRun[]): Promise<Night> {
   const summary = entry && (await readRunSummary(home, run.id).catch(() => undefined));
   // Of one that is at work, or was cut off, its run tells.
   const facts = summary?.reconcile;
   // What was planned, and not done, is in the differences.
   const wrote = !run.dry_run;
+  const undo = runs.find(({ run: { kind, of_run: of, dry_run: dry } }) => kind === 'undo' && of === run.id && !dry);
   return {
     run: run.id,
     started_at: run.started_at,
@@ -48,7 +50,9 @@ async function nightOf(home: string, { run, entry, job }: FoundRun): Promise<Nig
     created: wrote ? (summary?.rows.created ?? 0) : 0,
     orphans: facts?.orphans.total ?? 0,
     new_orphans: facts?.orphans.fresh ?? 0,
+    orphans_acted: wrote ? (facts?.compared?.orphans_acted ?? 0) : 0,
     reason: summary?.reason ?? job?.failedReason ?? null,
     approved_by: facts?.approved?.by ?? null,
+    ...(undo && { undone_by: undo.run.id }),
   };
 }

@@ -458,8 +458,10 @@ export const night = named('Night', {
   created: count,
   orphans: count,
   new_orphans: count,
+  orphans_acted: count.describe('Set or archived, as the job says.'),
   reason: z.string().nullable(),
   approved_by: z.string().nullable(),
+  undone_by: runDetail.shape.undone_by,
 });
 export type Night = z.output<typeof night>;
 

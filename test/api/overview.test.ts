@@ -23,12 +23,15 @@ async function ask<T>(home: string, path: string, more: Partial<ApiDeps> = {}) {
   return { status: answer.status, body: (await answer.json()) as T & Problem };
 }
 
-/** A data folder with runs that ended; `ago`: hours before now. */
-async function homeWith(runs: readonly { readonly ago: number; readonly [key: string]: unknown }[]) {
+/** A data folder with runs that ended; `ago`: hours before now, `undoes`: which of those before it. */
+async function homeWith(
+  runs: readonly { readonly ago: number; readonly undoes?: number; readonly [key: string]: unknown }[],
+) {
   const home = await mkdtemp(join(root, 'home-'));
-  const ids = [];
+  const ids: string[] = [];
   await mkdir(join(home, 'job-files'));
-  for (const [at, { ago, lineage, ...more }] of runs.entries()) {
+  for (const [at, { ago, undoes, ...more }] of runs.entries()) {
+    const lineage = undoes === undefined ? undefined : { undoes: ids[undoes] };
     const startedAt = new Date(Date.now() - ago * 3_600_000).toISOString();
     const run = `${startedAt.replace(/[-:.]/g, '')}-${at.toString(16).padStart(4, '0')}`;
     const dir = join(home, 'runs', run);
@@ -180,7 +183,7 @@ it('GET /nights/{job} pages through the nights of a job, newest first', async ()
     apply: true,
     differences: { rows: 6 },
     orphans: { total: 4, fresh: 1 },
-    compared: { put_right: 5 },
+    compared: { put_right: 5, orphans_acted: 1 },
     approved: { run: 'x', by: 'Tom' },
   };
   const night = { kind: 'reconcile', job: 'erp', rows: rows({ created: 2 }), reconcile: facts };
@@ -191,10 +194,12 @@ it('GET /nights/{job} pages through the nights of a job, newest first', async ()
       ...night,
       status: 'interrupted',
       reason: 'The run was stopped.',
-      reconcile: { ...facts, compared: { put_right: 3 } },
+      reconcile: { ...facts, compared: { put_right: 3, orphans_acted: 0 } },
     },
     { ago: 24, kind: 'reconcile', job: 'other' },
     { ago: 12, kind: 'import', job: 'erp' },
+    { ago: 6, kind: 'undo', job: 'erp', undoes: 0, dry_run: true },
+    { ago: 5, kind: 'undo', job: 'erp', undoes: 0 },
   ]);
   const first = (await ask<Nights>(home, '/nights/erp?limit=1')).body;
   expect(first.nights).toEqual([
@@ -210,12 +215,16 @@ it('GET /nights/{job} pages through the nights of a job, newest first', async ()
       created: 2,
       orphans: 4,
       new_orphans: 1,
+      orphans_acted: 0,
       reason: 'The run was stopped.',
       approved_by: 'Tom',
     },
   ]);
   const rest = (await ask<Nights>(home, `/nights/erp?limit=1&after=${first.next}`)).body;
-  expect([rest.nights.map(({ run }) => run), rest.nights[0]?.put_right, rest.next]).toEqual([[ids[0]], 5, null]);
+  expect(rest).toEqual({
+    nights: [expect.objectContaining({ run: ids[0], put_right: 5, orphans_acted: 1, undone_by: ids[5] })],
+    next: null,
+  });
   expect((await ask(home, '/nights/none')).status).toBe(404);
   expect((await ask(home, '/nights/erp?limit=0')).status).toBe(400);
 });

@@ -20,6 +20,7 @@ const night = (at: number, change: Partial<Night> = {}): Night => ({
   created: at % 2,
   orphans: 12,
   new_orphans: at % 3,
+  orphans_acted: 0,
   reason: null,
   approved_by: null,
   ...change,

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, writeAtomically } from '../../files/atomic-write.js';
 import { makeFolder } from '../../files/make-folder.js';
-import { RunError } from '../../model/error.js';
+import { isDiskFull, RunError } from '../../model/error.js';
 import type { RunKind } from '../../report/summary.js';
 import { type Clock, systemClock } from '../../service/clock.js';
 import type { RequestCounts } from '../../service/port.js';
@@ -99,9 +99,16 @@ export async function beginRun<R extends StoredRun, T>(
     reached('request-kept');
     return await begin({ folder, request: stored, settings });
   } catch (error) {
-    // Nothing was begun. Where another process has the run, the folder is its.
-    if (!(error instanceof LockedError)) await rm(folder.dir, { recursive: true, force: true });
-    throw error;
+    // Where another process has the run, the folder is its.
+    if (error instanceof LockedError) throw error;
+    await rm(folder.dir, { recursive: true, force: true });
+    if (!isDiskFull(error)) throw error;
+    throw new RunError(
+      'failed',
+      `The disk of ${settings.home} is full: the run was not begun, and nothing was sent. Free some space, then start it again.`,
+      [],
+      { cause: error },
+    );
   }
 }
 
@@ -113,7 +120,7 @@ export async function loadRun<R extends StoredRun>(runRef: string, context: RunC
   if (!request) {
     throw new RunError(
       'failed',
-      `The run ${folder.run} ended before its file was taken over: nothing was sent. Import the file again.`,
+      `The run ${folder.run} ended before its file was taken over: nothing was sent. Start it anew.`,
     );
   }
   const why = resumeRefusal(request, settings.apiUrl);
