@@ -25,6 +25,7 @@ export async function openNdjson(file: TextFile, options: SourceOptions, limits:
       format: 'ndjson',
       gzip,
       encoding: opened.encoding,
+      guessed: opened.guessed,
       delimiter: null,
       sheet: null,
       header_row: null,

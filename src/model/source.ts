@@ -22,6 +22,8 @@ export interface SourceMeta {
   readonly gzip: boolean;
   /** Null for formats without one. */
   readonly encoding: string | null;
+  /** Whether the encoding may be another one: characters beyond ASCII are not certain. */
+  readonly guessed?: boolean | undefined;
   /** Whether a text file begins with a byte order mark. */
   readonly bom?: boolean;
   readonly delimiter: string | null;

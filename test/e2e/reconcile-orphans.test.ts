@@ -67,11 +67,11 @@ const contract = (number: string, status = 'active') => ({
 let files = 0;
 /** One night with the file that lacks these rows. */
 async function night(
-  without: readonly number[] | string,
+  without: readonly number[] | string | Buffer,
   job: string,
   options: { apply?: boolean; force?: boolean } = { apply: true },
 ): Promise<Night> {
-  const text = typeof without === 'string' ? without : file(without);
+  const text = Array.isArray(without) ? file(without) : (without as string | Buffer);
   return desk.night(await desk.file(`night-${++files}.csv`, text), job, options);
 }
 
@@ -301,6 +301,10 @@ describe('orphans are not touched where it is not certain that they are any', ()
     ['the file was cut within a key', (text: string) => text.slice(0, text.indexOf(serial(118)) + 4)],
     ['a key is an error of the spreadsheet', (text: string) => text.replace(serial(51), '#N/A')],
     ['a key was read in a wrong encoding', (text: string) => text.replace(serial(51), 'SÃ©rie 51')],
+    [
+      'a key was read by a guess at the encoding',
+      (text: string) => Buffer.from(text.replace(serial(51), 'M\x9fller'), 'latin1'),
+    ],
   ])('while %s', async (_, damage) => {
     await open();
     const brakes = { max_orphans: '50%', max_change: '50%' };

@@ -21,11 +21,12 @@ const BATCH = 500;
 export async function openCsv(file: TextFile, options: SourceOptions, limits: SourceLimits): Promise<OpenSource> {
   const { path, gzip } = file;
   const opened = await openText(file, options.encoding, limits, (text) => surveyCsv(path, text, options, limits));
-  const { encoding, bom, found: survey } = opened;
+  const { encoding, guessed, bom, found: survey } = opened;
   const meta: SourceMeta = {
     format: 'csv',
     gzip,
     encoding,
+    guessed,
     bom,
     sheet: null,
     ...survey.meta,

@@ -28,11 +28,11 @@ export async function openText<Found>(
   const raw = () => bytesOf(file, limits);
   const mark = encodingOfHead(file.head);
   const stated = parseEncoding(name, mark);
-  const openWith = async ({ encoding, evidence, warning }: EncodingFinding, result?: Found) => {
+  const openWith = async ({ encoding, evidence, warning, guessed }: EncodingFinding, result?: Found) => {
     const skip = mark?.encoding === encoding ? mark.bom : 0;
     const text = () => decodeToUtf8(raw(), encoding, skip);
     const warnings = warning === undefined ? [] : [warning];
-    return { encoding, bom: skip > 0, evidence, warnings, text, found: result ?? (await examine(text)) };
+    return { encoding, guessed, bom: skip > 0, evidence, warnings, text, found: result ?? (await examine(text)) };
   };
   if (mark && (stated === undefined || (mark.bom > 0 && mark.encoding !== stated))) {
     const warning = `source.encoding states ${stated}, but the file begins with the byte order mark of ${mark.encoding} and was read as that.`;
@@ -168,7 +168,7 @@ async function encodingOfText(chunks: AsyncIterable<Buffer>): Promise<EncodingFi
   const evidence = `The bytes are not valid UTF-8 (${damaged} ${damaged === 1 ? 'place' : 'places'}); read as ${encoding}: ${reason}.`;
   if (doubt === undefined) return { encoding, evidence };
   const warning = `The encoding ${encoding} is a guess: ${reason}. A cell then reads ${doubt}; state source.encoding to be certain.`;
-  return { encoding, evidence, warning };
+  return { encoding, evidence, warning, guessed: true };
 }
 
 /**
@@ -250,6 +250,8 @@ interface EncodingFinding {
   readonly encoding: string;
   readonly evidence: string;
   readonly warning?: string;
+  /** It may be another one. */
+  readonly guessed?: boolean;
 }
 
 /** What the first bytes tell. */

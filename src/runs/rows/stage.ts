@@ -245,7 +245,7 @@ function createRowResolver(
       counts.rows++;
       if (row.issues.some((issue) => issue.severity === 'error')) counts.invalid++;
       if (isNoRecord(row)) counts.noRecords = (counts.noRecords ?? 0) + 1;
-      else if (key.length > 0 && (row.key === '' || isKeyDoubtful(row, key))) keyless++;
+      else if (key.length > 0 && (row.key === '' || isKeyDoubtful(row, key, run.source.meta.guessed))) keyless++;
       if (row.after) after.set(row.ref.row, row.after.row);
       const fingerprint = fingerprinter && decidedByValues(row) ? fingerprinter.ofRow(row.set) : undefined;
       // What became of an open row only its whole record tells.
@@ -291,7 +291,8 @@ function decidedByValues(row: ResolvedRow): boolean {
  * Whether the key of a row may be another one, as its cells are not certain, it was read in a wrong encoding, or it is an error of a
  * spreadsheet; or whether a quotation mark that was never closed may have swallowed the rows that follow.
  */
-function isKeyDoubtful({ key: text, issues }: ResolvedRow, key: readonly string[]): boolean {
+function isKeyDoubtful({ key: text, issues }: ResolvedRow, key: readonly string[], guessed = false): boolean {
+  if (guessed && !IS_ASCII.test(text)) return true;
   if (text.startsWith('#') && SPREADSHEET_ERRORS.has(text.toUpperCase())) return true;
   return issues.some(
     ({ code, field = '', value = '' }) =>
@@ -301,6 +302,8 @@ function isKeyDoubtful({ key: text, issues }: ResolvedRow, key: readonly string[
       (code === 'too_long' && /[\r\n]/.test(value)),
   );
 }
+
+const IS_ASCII = /^[\0-\x7f]*$/;
 
 async function takeSample(source: OpenSource): Promise<Sample> {
   const rows: SheetRow[] = [];
