@@ -518,6 +518,21 @@ describe('parents in the same file', () => {
     }
   });
 
+  it('are not guessed where two contracts of the file have the number', async () => {
+    const rows = [{ no: 'K-1' }, { no: 'K-1', total: '200' }, { no: 'K-3', parent: 'K-1' }];
+    const run = await contracts(rows, { match: { key: ['number', 'total_contract_spend_value'] } });
+    expect(run.outcomes).toEqual(['2 created', '3 created', '4 invalid']);
+    expect(faults(run)).toEqual(['4 reference_ambiguous Parent']);
+    expect(run.faults[0]?.['message']).toMatch(/^Rows 2 and 3 .* "K-1"/);
+  });
+
+  it('with a key of which a part cannot be read are no duplicates', async () => {
+    const rows = [{ no: 'K-1', total: 'x' }, { no: 'K-1', total: 'y' }, { no: 'K-1' }];
+    const run = await contracts(rows, { match: { key: ['number', 'total_contract_spend_value'] } });
+    expect(run.outcomes).toEqual(['2 invalid', '3 invalid', '4 created']);
+    expect(faults(run)).toEqual(['2 not_a_number Total', '3 not_a_number Total']);
+  });
+
   it('that exist already cannot become their own parents', async () => {
     const file = await desk.file(
       'c.csv',

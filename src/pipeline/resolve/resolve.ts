@@ -83,8 +83,8 @@ interface ResolveOptions {
   readonly newRecords?: NewRecords;
   /** The values of a row as one text, the same for rows that set the same. */
   readonly textOf?: (set: StagedRow['set']) => string;
-  /** Contracts only: row of this file by contract number. */
-  readonly rowOfNumber?: ReadonlyMap<string, number>;
+  /** Contracts only: rows of this file by contract number; of more than two the first two. */
+  readonly rowsOfNumber?: ReadonlyMap<string, readonly number[]>;
   /** Absent where nobody asks which rows have the same key. */
   readonly firstRows?: FirstRows;
   /** A row that equals an earlier one is skipped. */
@@ -111,6 +111,9 @@ export interface FirstRows {
 /** A row whose key looks like another one. */
 export type LookalikeRow = Pick<FirstRow, 'key' | 'row'>;
 
+const lacks = ({ set, issues }: Pick<ResolvedRow, 'set' | 'issues'>, at: string): boolean =>
+  set[at] === undefined && issues.some(({ severity, field }) => severity === 'error' && field === at);
+
 const isFaulty = ({ issues }: Pick<ResolvedRow, 'issues'>): boolean =>
   issues.some(({ severity }) => severity === 'error');
 
@@ -127,7 +130,8 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
 
   /** Its key, and the fault of a row whose key an earlier one has. */
   function withKey(row: WithIds, staged: StagedRow): ResolvedRow {
-    const key = keyOf(row.set, options.key);
+    // A part of it that cannot be read makes it none: it must not be taken for one whose part is blank.
+    const key = options.key.some((field) => lacks(row, field)) ? '' : keyOf(row.set, options.key);
     if (!firstRows) return { ...row, key };
     const text = contentOf(row, staged);
     if (key === '')
@@ -190,7 +194,13 @@ export function makeResolver(options: ResolveOptions): (row: StagedRow) => Resol
         continue;
       }
       let found = lookUpName(value, row, options.directory);
-      const parent = field === 'parent_contract' ? options.rowOfNumber?.get(normaliseKey(value.name)) : undefined;
+      const rows = field === 'parent_contract' ? options.rowsOfNumber?.get(normaliseKey(value.name)) : undefined;
+      const [parent, other] = rows ?? [];
+      if (other !== undefined) {
+        const message = `Rows ${parent} and ${other} of this file both have the contract number "${value.name}". Write the id of the parent instead, e.g. \`id:17\`, once it is in the service.`;
+        issues.push(fault('reference_ambiguous', message, { field, value: value.name, column: value.column }));
+        continue;
+      }
       // The number of a contract of this file and the id of another one.
       if (parent !== undefined && found.kind === 'found' && found.byId)
         found = { kind: 'ambiguous', ids: [found.ref.id] };

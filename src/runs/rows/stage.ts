@@ -41,8 +41,8 @@ interface RowsContext extends Connection {
 
 export interface Staged extends RowsContext {
   readonly names: NameCollector;
-  /** Contracts: row by number, for contracts that name a parent of the same file. */
-  readonly rowOfNumber: ReadonlyMap<string, number> | undefined;
+  /** Contracts: rows by number, two at most, for contracts that name a parent of the same file. */
+  readonly rowsOfNumber: ReadonlyMap<string, readonly number[]> | undefined;
   /** Set where no field is looked up: the rows are resolved as they are. */
   readonly facts?: RowFacts;
 }
@@ -109,11 +109,16 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
   const names = new NameCollector(connection.spec.fields.some(({ name }) => name === 'category.subcategory'));
-  const rowOfNumber = job.resource === 'contract' ? new Map<string, number>() : undefined;
+  const rowsOfNumber = job.resource === 'contract' ? new Map<string, number[]>() : undefined;
   const resolvesNow = !needsLookUp(mapping);
   const out = rowWriter(resolvesNow ? run.folder.resolved : run.folder.staged, mapping.fields);
   const resolver = resolvesNow
-    ? createRowResolver(run, out, { ...connection, mapping, rowOfNumber }, await loadDirectory(names.names, connection))
+    ? createRowResolver(
+        run,
+        out,
+        { ...connection, mapping, rowsOfNumber },
+        await loadDirectory(names.names, connection),
+      )
     : undefined;
   run.rows = 0;
   const skipped: number[] = [];
@@ -126,7 +131,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
         // Rows that somebody emptied are no question.
         if (isNoRecord(staged) && batch[at]?.noRecord?.like !== 'nothing' && ++noRecords <= MAX_NAMED)
           skipped.push(staged.ref.row);
-        if (rowOfNumber) noteNumber(staged, rowOfNumber);
+        if (rowsOfNumber) noteNumber(staged, rowsOfNumber, mapping.key);
         if (resolver) resolver.add(staged);
         else {
           names.add(staged);
@@ -152,7 +157,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
     ...connection,
     mapping,
     names,
-    rowOfNumber,
+    rowsOfNumber,
     ...facts,
     ...(compared ? { authority: compared.authorityOf } : {}),
     ...(edited ? { edited } : {}),
@@ -218,7 +223,7 @@ async function lookUpNames(
 function createRowResolver(
   run: Run,
   out: RowWriter,
-  { mapping, spec, rowOfNumber }: Pick<Staged, 'mapping' | 'spec' | 'rowOfNumber'>,
+  { mapping, spec, rowsOfNumber }: Pick<Staged, 'mapping' | 'spec' | 'rowsOfNumber'>,
   directory: Directory,
   newRecords?: NewRecords,
 ) {
@@ -231,7 +236,7 @@ function createRowResolver(
     ...{ directory, key, columnOf, specOf, textOf, firstRows: keys },
     append: key.length === 0,
     skipRepeated: run.job.match.duplicates === 'first',
-    ...(rowOfNumber && { rowOfNumber }),
+    ...(rowsOfNumber && { rowsOfNumber }),
     ...(newRecords && { newRecords }),
   });
   const fingerprinter = fingerprints(spec, mapping.fields);
@@ -314,11 +319,13 @@ async function takeSample(source: OpenSource): Promise<Sample> {
   return { rows, delimiter: source.meta.delimiter };
 }
 
-function noteNumber(row: StagedRow, rowOfNumber: Map<string, number>): void {
+/** Of two rows with one number and one key the earlier is meant; by another key they are two contracts. */
+function noteNumber(row: StagedRow, rowsOfNumber: Map<string, number[]>, key: readonly string[]): void {
   const number = row.set['number'];
   if (typeof number !== 'string') return;
-  const key = normaliseKey(number);
-  if (!rowOfNumber.has(key)) rowOfNumber.set(key, row.ref.row);
+  const rows = rowsOfNumber.get(normaliseKey(number));
+  if (!rows) rowsOfNumber.set(normaliseKey(number), [row.ref.row]);
+  else if (rows.length === 1 && key.join() !== 'number') rows.push(row.ref.row);
 }
 
 /** Depth by row: 1 above the row it refers to. Rows of a circle get none; they are found out when they are planned. */
