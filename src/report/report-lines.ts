@@ -113,8 +113,9 @@ export function rejectedLine(outcome: Outcome): string[] {
 }
 
 /** The message with the column before it, unless it names the column itself. */
-export function issueSentence(issue: Issue): string {
-  return issue.column && !issue.message.includes(issue.column) ? `${issue.column}: ${issue.message}` : issue.message;
+export function issueSentence({ column, message }: Issue): string {
+  const isNamed = !column || message.startsWith(column) || message.includes(`"${column}"`);
+  return isNamed ? message : `${column}: ${message}`;
 }
 
 /** What to say of a row that carries no issue. */
