@@ -129,7 +129,7 @@ export function amountText(text: string, rule: DecimalRule): string | Refusal {
   if ((ownSign === '.' || ownSign === ',') && ownSign !== sign) {
     return refuse(
       'not_a_number',
-      `does not fit the decimal sign "${sign}", which is taken because ${rule.why}. Correct the cell, or if the sign is "${ownSign}": ${HOW_TO_STATE}`,
+      `does not fit the decimal sign "${sign}", which is taken because ${rule.why}. Correct the cell, or if the sign is "${ownSign}": state it in the job: \`source: { decimal: "${ownSign}" }\` or \`decimal: "${ownSign}"\` on the column.`,
     );
   }
   const digits = amountDigits(amount.body, sign);
