@@ -1,11 +1,12 @@
 import { RunError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
 import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
+import { valueText } from '../model/value.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
-import { compareRecords, openJobMirror, recheck, withMirror } from './reconcile/compare.js';
+import { compareRecords, currentValues, openJobMirror, recheck, withMirror } from './reconcile/compare.js';
 import {
   concludeNight,
   createDifferenceCounter,
@@ -130,6 +131,7 @@ async function planNight(night: NightParts): Promise<void> {
   const sha256 = await contentHash(run);
   const holdReason = orphanHoldReason(night);
   const found = [...nights.absent.keys()].filter((id) => compared.matched.snapshot.hasId(id));
+  await warnReturned(night, found);
   const absences = countAbsences(
     nights.absent,
     compared.unmatched.map(({ id }) => id),
@@ -183,6 +185,23 @@ async function planNight(night: NightParts): Promise<void> {
   await run.store.flush();
   reached('facts-kept');
   await passBrakes(run, compared.matched, { tripped, advice: AFTER_BRAKE });
+}
+
+/** Records that the file holds again keep what an earlier night gave them as orphans, where no column sets that. */
+async function warnReturned({ run, resolved, compared, values }: NightParts, found: readonly number[]): Promise<void> {
+  const { mapping, spec, lexicon } = resolved;
+  if (!values || mapping.fields.some((field) => field in values.fields)) return;
+  const kept: number[] = [];
+  for (const id of found) {
+    const { record } = (await compared.matched.snapshot.get(id)) ?? {};
+    if (record && currentValues(record, values.fields, spec, lexicon).done) kept.push(id);
+  }
+  if (kept.length === 0) return;
+  const given = Object.entries(values.fields).map(([field, value]) => `${field} "${valueText(value)}"`);
+  const ids = kept.length > 10 ? `${kept.slice(0, 10).join(', ')} and ${kept.length - 10} more` : kept.join(', ');
+  run.warn(
+    `Records that were missing are in the file again and still have what the job gives to orphans (${given.join(', ')}): ids ${ids}. No column sets that. Put it right in the service, or map a column to it.`,
+  );
 }
 
 /** Why this run may not conclude that a record is missing from the file. */

@@ -152,6 +152,10 @@ describe('a record that the file does not hold', () => {
     const writes: number[] = [];
     for (const without of [[20], [], [20], [20]]) writes.push((await night(without, job)).writes);
     expect(writes).toEqual([0, 0, 0, 1]);
+    const warned = async (job: string) =>
+      (await night([], job)).summary.warnings.filter((text) => /in the file again/.test(text));
+    expect(await warned(job)).toEqual([expect.stringContaining('(lifecycle_stage "Retired"): ids 21.')]);
+    expect([await warned(job), stage(20)]).toEqual([[], 'Retired']);
   });
 
   it('report-only says what would be set, and a braked night is no night', async () => {
