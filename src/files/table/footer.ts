@@ -82,32 +82,34 @@ class PrecedingRows {
     const label = textOf(cells[at]);
     if (label === headings[at] && headings.every((text, column) => textOf(cells[column]) === text))
       return { like: 'the heading again', doubtful: false };
-    const group = GROUP_TOTAL.exec(label);
-    const [name, above] = [group?.[1] ?? group?.[2], textOf(this.#before[at]) || textOf(this.#labels[at])];
-    const isSum = (cell: Cell, column: number) => {
-      const amount = amountOf(cell) ?? 0;
+    const amounts = this.#all.map((_, column) => amountOf(cells[column]));
+    const isSum = (column: number) => {
+      const amount = amounts[column] ?? 0;
       const isNear = (sum = 0) => amount !== 0 && Math.abs(sum - amount) < 0.00501;
       return isNear(this.#group[column]) || isNear(this.#all[column]);
     };
-    const isCount = (amount = 0) => amount > 1 && this.#counts.includes(amount);
-    // One sum among other amounts may be a record's: the year of the one above, the third of a numbered list.
-    const areSums = () =>
-      cells.some(isSum) &&
-      cells.every((cell, column) => !amountOf(cell) || isSum(cell, column) || isCount(amountOf(cell)));
-    if ((name === above || TOTAL.test(label.replace(TOTAL_SUFFIX, ''))) && isTotal(cells) && areSums()) {
-      this.#group = [];
-      this.#counts[0] = 0;
-      return { like: 'a total', doubtful: false };
+    // What no sum is in is no total, whatever it is called.
+    if (amounts.some((_, column) => isSum(column))) {
+      const group = GROUP_TOTAL.exec(label);
+      const [name, above] = [group?.[1] ?? group?.[2], textOf(this.#before[at]) || textOf(this.#labels[at])];
+      const isCount = (amount = 0) => amount > 1 && this.#counts.includes(amount);
+      // One sum among other amounts may be a record's: the year of the one above, the third of a numbered list.
+      const areSums = () => cells.every((cell, column) => !amountOf(cell) || isSum(column) || isCount(amountOf(cell)));
+      if ((name === above || TOTAL.test(label.replace(TOTAL_SUFFIX, ''))) && isTotal(cells) && areSums()) {
+        this.#group = [];
+        this.#counts[0] = 0;
+        return { like: 'a total', doubtful: false };
+      }
+      if (at > 0 && cells.every((cell, column) => isBlank(cell) || isSum(column)))
+        return { like: 'a total', doubtful: true };
     }
-    if (at > 0 && cells.every((cell, column) => isBlank(cell) || isSum(cell, column)))
-      return { like: 'a total', doubtful: true };
     this.#before = cells;
     this.#counts[0]++;
     this.#counts[1]++;
     this.#labels[at] = cells[at]!;
     // Only columns that are summed are in it.
     this.#all.forEach((sum, column) => {
-      const amount = amountOf(cells[column]);
+      const amount = amounts[column];
       if (amount === undefined) return;
       this.#all[column] = sum + amount;
       this.#group[column] = (this.#group[column] ?? 0) + amount;
