@@ -200,7 +200,6 @@ class RowPlan {
     if (!base && !remembered) return this.unreadable(id);
     const current = mergeBaseOf(base?.record, remembered, options);
     const { row, carried } = withoutRepeats(this.row, current, options);
-    if (row.issues.some((issue) => issue.severity === 'error')) return this.settle('invalid', row.issues);
     const merge = mergeRow(row.set, current, options);
     const issues = [...row.issues, ...merge.issues];
     const failed = issues.some((issue) => issue.severity === 'error');
@@ -215,7 +214,10 @@ class RowPlan {
     if (job.write.method === 'put') issues.push(...carried);
     const policy = job.write.at_risk;
     const atRisk = new Set(merge.risks.map((risk) => risk.field));
-    const checked = this.check(merge.target, 'update').filter((issue) => {
+    const faulty = faultyFields(row);
+    const target = faulty.size === 0 ? merge.target : withoutFields(merge.target, faulty);
+    const checked = this.check(target, 'update').filter((issue) => {
+      if (faulty.has(issue.field)) return false;
       // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
       // lacks what every update must have.
       if (atRisk.has(issue.field)) return policy === 'warn';
@@ -225,7 +227,7 @@ class RowPlan {
       return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
     });
     const conflicts = editConflicts(row.edited, changes, current, options);
-    issues.push(...checked, ...categoryIssues(merge, options));
+    issues.push(...checked, ...categoryIssues({ target, diff: merge.diff }, options));
     const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
     if (outcome === 'invalid' || conflicts.length > 0)
       return this.settle(outcome, [...issues, ...conflicts], { id, diff: merge.diff });
@@ -267,13 +269,13 @@ class RowPlan {
     return this.refuse('at_risk', 'would_lose_value', text, { id });
   }
 
-  /** A faulty row is also told which rules it breaks, as far as its values allow. */
+  /** A faulty row that meets no record is also told which rules it breaks, as far as its values allow. */
   private brokenRules(ids: readonly number[]): Issue[] {
     const { row } = this;
     if (ids.length > 0 || this.options.job.match.missing !== 'create') return [];
     // Of cells that are not certain no rule can be told.
     if (row.issues.some(({ code }) => code === 'ragged_row' || code === 'stray_quote')) return [];
-    const faulty = new Set(row.issues.map((issue) => issue.field));
+    const faulty = faultyFields(row);
     return this.check(row.set, 'create').filter((issue) => !faulty.has(issue.field));
   }
 
@@ -282,6 +284,13 @@ class RowPlan {
     return found.length === 0 ? found : found.filter((issue) => issue.field !== this.row.after?.field);
   }
 }
+
+/** Fields whose values nobody knows: rules are judged by the others. */
+const faultyFields = ({ issues }: ResolvedRow): ReadonlySet<string | undefined> =>
+  new Set(issues.flatMap(({ severity, field }) => (severity === 'error' ? [field] : [])));
+
+const withoutFields = (fields: Fields, left: ReadonlySet<string | undefined>): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([field]) => !left.has(field)));
 
 const isNearMatch = ({ code }: Issue): boolean => code === 'near_match';
 
@@ -295,7 +304,7 @@ export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
 }
 
 /** A category and a subcategory of which one is new have to belong together. */
-function categoryIssues({ target, diff }: Merge, { subcategories }: PlanOptions): Issue[] {
+function categoryIssues({ target, diff }: Pick<Merge, 'target' | 'diff'>, { subcategories }: PlanOptions): Issue[] {
   const [category, subcategory] = [target['category.name'], target[SUBCATEGORY]];
   if (!isRef(category) || typeof subcategory !== 'string' || subcategory === '') return [];
   if (!changesOf(diff).some(({ field }) => field === 'category.name' || field === SUBCATEGORY)) return [];
