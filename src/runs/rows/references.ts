@@ -167,9 +167,9 @@ export function openReferences(run: Run, { names, known: knownIds }: Staged): Re
   };
 }
 
-/** For a row that is not written nothing is created: it does not tell of a new record. */
+/** A row that is not written does not tell of a new record: nothing is created for it, or an earlier run has done that. */
 function withoutCreatedWarning(change: Change): Change {
-  if (change.kind !== 'settled' || WRITTEN.has(change.outcome)) return change;
+  if (change.kind !== 'unchanged' && (change.kind !== 'settled' || WRITTEN.has(change.outcome))) return change;
   return { ...change, issues: change.issues.filter(({ code }) => code !== 'reference_created') };
 }
 
