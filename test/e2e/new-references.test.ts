@@ -85,6 +85,12 @@ describe('references: { missing: create }', () => {
     expect([again.commits, again.summary.rows.unchanged, told(again)]).toEqual([0, 5, undefined]);
   });
 
+  it('a part of a key that is new shows its name', async () => {
+    const job = { match: { key: ['serial_number', 'attached_supplier'] } };
+    const dry = await assets([['A-1', 'Acme']], job, { dryRun: true });
+    expect(dry.results[0]?.['key']).toBe('A-1 | Acme');
+  });
+
   it('a dry run shows them and sends nothing; brakes count them', async () => {
     const dry = await assets(ROWS, {}, { dryRun: true });
     expect([dry.commits, dry.summary.rows.created]).toEqual([0, 5]);

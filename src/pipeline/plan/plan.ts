@@ -13,7 +13,7 @@ import { checkRecord } from '../../resources/rules.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
-import { keyText, lookalikeKey } from '../match/key.js';
+import { keyOf, keyText, lookalikeKey } from '../match/key.js';
 import type { Lookalikes } from '../match/match.js';
 import { nearMatch } from '../resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type RowHead } from '../rows.js';
@@ -73,7 +73,7 @@ class RowPlan {
     private readonly row: ResolvedRow,
     private readonly options: PlanOptions,
   ) {
-    this.key = keyText(row.key);
+    this.key = keyText(row.key.includes('#-') ? namedKey(row, options.job.match.key) : row.key);
   }
 
   decide(): Change | Promise<Change> {
@@ -291,6 +291,12 @@ const faultyFields = ({ issues }: ResolvedRow): ReadonlySet<string | undefined> 
 
 const withoutFields = (fields: Fields, left: ReadonlySet<string | undefined>): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([field]) => !left.has(field)));
+
+/** The key with the names of records that are still to be created, in place of what stands for their ids. */
+function namedKey({ set }: ResolvedRow, key: readonly string[]): string {
+  const nameOf = (value: Value = null): Value => (isRef(value) && value.id < 0 ? (value.name ?? null) : value);
+  return keyOf(Object.fromEntries(key.map((field) => [field, nameOf(set[field])])), key);
+}
 
 const isNearMatch = ({ code }: Issue): boolean => code === 'near_match';
 
