@@ -107,7 +107,9 @@ class RowPlan {
 
   /** Ends the row without a request. */
   private settle(outcome: OutcomeKind, issues: readonly Issue[] = this.row.issues, extra: object = {}): Change {
-    const reported = this.addColumns(outcome === 'at_risk' ? withProbeHint(issues) : issues);
+    // A probe finds out nothing about records that cannot be read.
+    const hasHint = outcome === 'at_risk' && this.options.spec.readable;
+    const reported = this.addColumns(hasHint ? withProbeHint(issues) : issues);
     return { ref: this.row.ref, key: this.key, kind: 'settled', outcome, issues: reported, ...extra };
   }
 
@@ -265,7 +267,10 @@ class RowPlan {
     if (row.issues.some((issue) => issue.severity === 'error')) return this.settle('invalid');
     if (repeatsName(row.set, spec.name === 'customer' ? known.nameOf('customer', id) : undefined))
       return this.settle('unchanged', row.issues, { id });
-    const text = `The ${spec.name} ${id} exists, but the service does not let it be read, and no run kept in this home folder wrote it: an update would replace the whole record by this row.`;
+    const unread = spec.readable
+      ? `The ${spec.name} ${id} exists, but the service does not let it be read`
+      : `The service does not let ${spec.name}s be read`;
+    const text = `${unread}, and no run kept in this home folder wrote the ${spec.name} ${id}: an update would replace the whole record by this row. Change it in the service.`;
     return this.refuse('at_risk', 'would_lose_value', text, { id });
   }
 
