@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { DEMO_MODELS, stored, storedOne, teach } from '../support/records.js';
+import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
 afterEach(() => desk.close());
@@ -125,6 +126,25 @@ describe('a row with a faulty cell', () => {
       ['End not_a_date'],
       ['Notice not_a_number', 'Start rule_start_before_end'],
     ]);
+  });
+});
+
+describe('a record that breaks a rule itself', () => {
+  it('holds back a row that sets another column, and the fault says that the value is of the record', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('supplier', [
+      { name: 'A', contact_person: { name: 'Ann', email: 'old@x.example' } },
+      { name: 'B', contact_person: { name: 'Ann', email: 'ann@x.example' } },
+    ]);
+    const columns = { Name: 'name', Mail: { field: 'contact_person.email', blank: 'clear' }, City: 'city' };
+    const rows = [Object.keys(columns), ['A', '', 'Bonn'], ['B', '', 'Bonn']];
+    const job = { kind: 'import', resource: 'supplier', match: { key: 'name' }, columns };
+    const veil = await hangVeil(desk.sandbox.url, (text) => text.replace('"old@x.example"', 'null'));
+    const options = { env: { ROWFERRY_API_URL: veil.url } };
+    const { faults } = await desk.import(await desk.file('a.csv', csv(rows)), job, options);
+    await veil.close();
+    expect(faults.map((one) => `${one['row']} ${one['code']}`)).toEqual(['2 pair_incomplete', '3 pair_incomplete']);
+    expect(faults.map((one) => /The record \d is so already/.test(one['message'] ?? ''))).toEqual([true, false]);
   });
 });
 

@@ -229,7 +229,12 @@ class RowPlan {
       return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
     });
     const conflicts = editConflicts(row.edited, changes, current, options);
-    issues.push(...checked, ...categoryIssues({ target, diff: merge.diff }, options));
+    // A record may break a rule itself, in values that the row leaves as they are.
+    const before = new Set(checked.length > 0 ? this.check(current.base, 'update').map(({ message }) => message) : []);
+    const next = `The record ${id} is so already, and this row does not change it: correct it in the service, or by a column of the file.`;
+    for (const issue of checked)
+      issues.push(before.has(issue.message) ? { ...issue, message: `${issue.message} ${next}` } : issue);
+    issues.push(...categoryIssues({ target, diff: merge.diff }, options));
     const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
     if (outcome === 'invalid' || conflicts.length > 0)
       return this.settle(outcome, [...issues, ...conflicts], { id, diff: merge.diff });
