@@ -28,6 +28,7 @@ import {
   mergeBaseOf,
   mergeRow,
   severalTemplates,
+  templateOf,
   withProbeHint,
   writeOnlyFields,
 } from './merge.js';
@@ -186,6 +187,7 @@ class RowPlan {
     const conflict = severalTemplates(Object.keys(fields), lexicon);
     const issues = [...row.issues, ...this.check(fields, 'create'), ...(conflict ? [conflict] : [])];
     for (const { field, text, why } of createBody(spec, company, fields, lexicon).lost) {
+      if (conflict && templateOf(field) !== undefined) continue;
       const message = `The field ${field} cannot be set when a record is created: ${why}. It is left out.`;
       issues.push(warning('field_not_updatable', message, { field, value: text }));
     }
