@@ -91,6 +91,9 @@ export function warning(code: IssueCode, message: string, at: Omit<Partial<Issue
   return { code, severity: 'warning', message, origin: 'local', ...at };
 }
 
+/** With a full stop, where it has no end of its own: more is to be said behind it. */
+export const endSentence = (text: string): string => (/[.!?…]["”»)]?$/u.test(text) ? text : `${text}.`);
+
 /** `contracts.xlsx!Sheet1:42 Supplier` */
 export function address(file: string, ref: RowRef, column?: string): string {
   return `${file}${ref.sheet ? `!${ref.sheet}` : ''}:${ref.row}${column ? ` ${column}` : ''}`;

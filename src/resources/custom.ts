@@ -71,21 +71,28 @@ const SPELLINGS: readonly Spelling[] = [
 /** Place of the ids in `SPELLINGS`. */
 const BY_ID = 1;
 
-/** Fields by spelling, one map for each of `SPELLINGS`; null where several are spelt alike. */
+/** Fields by spelling, one map for each of `SPELLINGS`; null where several are spelt alike, and not just one of them is active. */
 type Index = readonly ReadonlyMap<string, CustomField | null>[];
 
 const spellingIndex = memoized((template: CustomTemplate): Index => {
   return SPELLINGS.map(([spell]) => {
-    const map = new Map<string, CustomField | null>();
-    for (const field of template.fields) map.set(spell(field), map.has(spell(field)) ? null : field);
-    map.delete('');
-    return map;
+    const alike = new Map<string, CustomField[]>();
+    for (const field of template.fields) alike.set(spell(field), [...(alike.get(spell(field)) ?? []), field]);
+    alike.delete('');
+    return new Map([...alike].map(([key, fields]) => [key, onlyField(fields)] as const));
   });
 });
 
+/** The only one, or the only active one: job files name that, too. */
+function onlyField(fields: readonly CustomField[]): CustomField | null {
+  const [field, ...others] = fields.length > 1 ? fields.filter(({ active }) => active) : fields;
+  return field && others.length === 0 ? field : null;
+}
+
 /**
  * The fields that the keys of a read form mean; what a key is, is not stated (interface, section 2.1). By the name, the
- * id, the name without case, its letters and digits alone: only where one field fits, and each field by its surest key.
+ * id, the name without case, its letters and digits alone: only where one field fits, and each field by its surest key. A key
+ * that is there twice (a list may hold it so) names none.
  * Keys that are all ids of fields, and not all names, are ids: a field's name may be the id of another.
  */
 export function fieldsByKey(template: CustomTemplate, keys: readonly string[]): ReadonlyMap<string, CustomField> {
@@ -105,7 +112,7 @@ export function fieldsByKey(template: CustomTemplate, keys: readonly string[]): 
       else if (field && !used.has(field.id)) {
         found.set(key, field);
         used.add(field.id);
-      }
+      } else if (field && found.get(key) === field) found.delete(key);
     }
     if (rest.length === 0) break;
     unmatched = rest;

@@ -85,6 +85,12 @@ describe('references: { missing: create }', () => {
     expect([again.commits, again.summary.rows.unchanged, told(again)]).toEqual([0, 5, undefined]);
   });
 
+  it('a part of a key that is new shows its name', async () => {
+    const job = { match: { key: ['serial_number', 'attached_supplier'] } };
+    const dry = await assets([['A-1', 'Acme']], job, { dryRun: true });
+    expect(dry.results[0]?.['key']).toBe('A-1 | Acme');
+  });
+
   it('a dry run shows them and sends nothing; brakes count them', async () => {
     const dry = await assets(ROWS, {}, { dryRun: true });
     expect([dry.commits, dry.summary.rows.created]).toEqual([0, 5]);
@@ -206,7 +212,7 @@ describe('references: { missing: create }', () => {
   });
 
   it('what the service refuses makes its rows invalid, the others are written', async () => {
-    desk.sandbox.setFaults(['POST /supplier nth=1 status=400']);
+    desk.sandbox.setFaults(['POST /supplier nth=1 status=400 body="blocked" content_type=text/plain']);
     const run = await assets(ROWS);
     expect(codes(run)).toEqual([
       '2 invalid reference_not_found',
@@ -216,6 +222,7 @@ describe('references: { missing: create }', () => {
       '6 created',
     ]);
     expect(run.results[0]?.['message']).toContain('The supplier "Acme" could not be created (rejected)');
+    expect(run.results[0]?.['message']).toContain('refused the record: blocked. Put that right');
     expect(told(run)?.[0]).toMatchObject({ created: 1, rejected: 1 });
     desk.sandbox.setFaults([]);
     expect((await assets(ROWS)).summary.rows.created).toBe(2);

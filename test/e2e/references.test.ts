@@ -631,6 +631,19 @@ describe('customers and business units, which the service cannot list', () => {
     expect(new Set(before).size).toBe(before.length);
   });
 
+  it.each([403, 404])('cost only the rows that name them where assets may not be read (%d)', async (status) => {
+    desk.sandbox.setFaults([`GET /asset status=${status}`]);
+    const rows = [
+      { no: 'S-1', client: 'Contoso Retail' },
+      { no: 'S-2', client: 'Nobody & Sons' },
+    ];
+    const run = await contracts(rows, { references: { missing: 'create' } });
+    expect([run.outcomes, run.commits]).toEqual([['2 created', '3 invalid'], 1]);
+    expect(faults(run)).toEqual(['3 reference_not_found Client']);
+    const told = run.summary.warnings.filter((text) => text.includes(`(${status})`));
+    expect(told).toEqual([expect.stringMatching(/^Names of customers could not be looked for in assets, /)]);
+  });
+
   it('are not swept for when earlier runs know them', async () => {
     await assets('customer', ['Contoso Retail']);
     asked.length = 0;

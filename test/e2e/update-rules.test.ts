@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
 import { DEMO_MODELS, stored, storedOne, teach } from '../support/records.js';
+import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
 afterEach(() => desk.close());
@@ -77,6 +78,73 @@ describe('values that belong together', () => {
       name: 'Ben',
       email: contact.email,
     });
+  });
+});
+
+describe('a row with a faulty cell', () => {
+  it('is told of all its other faults on the record it meets, and of none that the faulty cell decides', async () => {
+    desk = await openDesk({ seed: 'demo' });
+    const record = {
+      ...{ contract_type: 'buy_side', supplier: 1, name: 'Frame', number: 'F-1', country: 840, status: 'active' },
+      ...{ category: { id: 1 }, contract_start_date: '2024-01-01' },
+      ...{ contract_end_date: '2024-12-31', total_contract_spend_value: 100, notice_period: 30 },
+      end_of_term_clause: 'auto_expires',
+    };
+    desk.sandbox.insert('contract', [record]);
+    const columns = {
+      No: 'number',
+      Type: 'contract_type',
+      Vendor: 'supplier',
+      Start: 'contract_start_date',
+      End: 'contract_end_date',
+      NRC: 'nrc',
+      Notice: 'notice_period',
+      State: 'status',
+    };
+    const rows = [
+      ['F-1', '', '', '2024-05-05', '2024-01-01', 'abc', '', ''],
+      ['F-1', 'sell_side', 'Nope', '', '', '', '5000', 'draft'],
+      ['F-1', '', '', '2025-05-05', 'soon', '', '5000', ''],
+      ['F-1', '', '', '2025-05-05', '', '', 'abc', ''],
+    ];
+    const results = [];
+    for (const row of rows) {
+      const file = await desk.file('a.csv', csv([Object.keys(columns), row]));
+      const job = { kind: 'import', resource: 'contract', match: { key: 'number' }, columns };
+      const { faults, commits } = await desk.import(file, job);
+      expect(commits).toBe(0);
+      results.push(faults.map(({ column, code }) => `${column} ${code}`));
+    }
+    expect(results).toEqual([
+      ['NRC not_a_number', 'Start rule_start_before_end'],
+      [
+        'Vendor reference_not_found',
+        'Type contract_type_change',
+        'State status_not_writable',
+        'Notice rule_notice_period',
+      ],
+      ['End not_a_date'],
+      ['Notice not_a_number', 'Start rule_start_before_end'],
+    ]);
+  });
+});
+
+describe('a record that breaks a rule itself', () => {
+  it('holds back a row that sets another column, and the fault says that the value is of the record', async () => {
+    desk = await openDesk();
+    desk.sandbox.insert('supplier', [
+      { name: 'A', contact_person: { name: 'Ann', email: 'old@x.example' } },
+      { name: 'B', contact_person: { name: 'Ann', email: 'ann@x.example' } },
+    ]);
+    const columns = { Name: 'name', Mail: { field: 'contact_person.email', blank: 'clear' }, City: 'city' };
+    const rows = [Object.keys(columns), ['A', '', 'Bonn'], ['B', '', 'Bonn']];
+    const job = { kind: 'import', resource: 'supplier', match: { key: 'name' }, columns };
+    const veil = await hangVeil(desk.sandbox.url, (text) => text.replace('"old@x.example"', 'null'));
+    const options = { env: { ROWFERRY_API_URL: veil.url } };
+    const { faults } = await desk.import(await desk.file('a.csv', csv(rows)), job, options);
+    await veil.close();
+    expect(faults.map((one) => `${one['row']} ${one['code']}`)).toEqual(['2 pair_incomplete', '3 pair_incomplete']);
+    expect(faults.map((one) => /The record \d is so already/.test(one['message'] ?? ''))).toEqual([true, false]);
   });
 });
 

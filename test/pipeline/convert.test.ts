@@ -71,6 +71,15 @@ describe('money', () => {
     expect(convertCell('original_cost', cell)).toEqual(expected);
   });
 
+  test.each([
+    ['total_contract_spend_value', '1234.50.'],
+    ['notice_period', '1234.'],
+  ])('a text that is no %s: write digits such as %s', (field, example) => {
+    const job = { resource: 'contract', match: { key: 'number' }, columns: { Key: 'number', Cell: field } } as const;
+    const [issue] = issuesOf(mappingOf(job, ['Key', 'Cell']), ['k', 'id:2']);
+    expect(issue?.message).toMatch(new RegExp(`such as ${example}$`));
+  });
+
   test('the decimal sign may be stated for the file or for a column', () => {
     expect(convertCell('original_cost', '1.200,50', { source: { decimal: ',' } })).toEqual(Decimal.of('1200.5'));
     expect(convertCell({ field: 'original_cost', decimal: ',' }, '1.200', {})).toEqual(Decimal.of('1200'));

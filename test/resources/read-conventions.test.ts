@@ -152,12 +152,15 @@ describe('what records tell about all of them', () => {
 });
 
 describe('fieldsByKey', () => {
+  /** `~` before a name: inactive. */
   const template = (...names: string[]): CustomTemplate => ({
     id: 7,
     name: 'T',
     resource: 'asset',
     active: true,
-    fields: names.map((name, at) => ({ id: 701 + at, name, dataType: 'text', active: true })),
+    fields: names.map((name, at) => {
+      return { id: 701 + at, name: name.replace('~', ''), dataType: 'text', active: !name.startsWith('~') };
+    }),
   });
   const ids = (names: string[], ...keys: string[]) => {
     const found = fieldsByKey(template(...names), keys);
@@ -188,9 +191,18 @@ describe('fieldsByKey', () => {
     expect(ids(['Cost Centre'], 'cost_centre', 'Cost Centre')).toEqual([undefined, 701]);
   });
 
+  it('the only active one of several that fit, as a job file means it', () => {
+    expect(ids(['~Cost', 'Cost', '~COST'], 'Cost')).toEqual([702]);
+    expect(ids(['~Cost Centre', 'Cost-Centre'], 'cost_centre')).toEqual([702]);
+    expect(ids(['~Cost', 'cost'], 'Cost', 'cost')).toEqual([701, 702]);
+    expect(ids(['~Cost'], 'Cost')).toEqual([701]);
+  });
+
   it('none where several fields fit, or none does', () => {
     expect(ids(['Cost-Centre', 'Cost Centre'], 'cost_centre')).toEqual([undefined]);
     expect(ids(['COST', 'cost'], 'Cost')).toEqual([undefined]);
+    expect(ids(['~Cost', '~Cost'], 'Cost')).toEqual([undefined]);
+    expect(ids(['Cost', '~Cost'], 'Cost', 'Cost')).toEqual([undefined, undefined]);
     expect(ids(['Cost Centre', '???'], 'Gone', '', '!', '709')).toEqual([undefined, undefined, undefined, undefined]);
   });
 });

@@ -85,7 +85,8 @@ function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {
 
 function integer(cell: Cell, rule: DecimalRule): number | Refusal {
   const value = decimal(cell, rule);
-  if (isRefusal(value)) return value;
+  // Nobody is to write a fraction.
+  if (isRefusal(value)) return refuse(value.refused, value.why.replace(/1234[.,]50/, '1234'));
   if (value.scale > 0) return refuse('not_an_integer', 'is not a whole number. Correct the cell.');
   const whole = Number(value.text);
   return Number.isSafeInteger(whole) ? whole : refuse('out_of_range', 'is too large. Correct the cell.');

@@ -13,7 +13,7 @@ import { checkRecord } from '../../resources/rules.js';
 import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
-import { keyText, lookalikeKey } from '../match/key.js';
+import { keyOf, keyText, lookalikeKey } from '../match/key.js';
 import type { Lookalikes } from '../match/match.js';
 import { nearMatch } from '../resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type RowHead } from '../rows.js';
@@ -28,6 +28,7 @@ import {
   mergeBaseOf,
   mergeRow,
   severalTemplates,
+  templateOf,
   withProbeHint,
   writeOnlyFields,
 } from './merge.js';
@@ -73,7 +74,7 @@ class RowPlan {
     private readonly row: ResolvedRow,
     private readonly options: PlanOptions,
   ) {
-    this.key = keyText(row.key);
+    this.key = keyText(row.key.includes('#-') ? namedKey(row, options.job.match.key) : row.key);
   }
 
   decide(): Change | Promise<Change> {
@@ -107,7 +108,9 @@ class RowPlan {
 
   /** Ends the row without a request. */
   private settle(outcome: OutcomeKind, issues: readonly Issue[] = this.row.issues, extra: object = {}): Change {
-    const reported = this.addColumns(outcome === 'at_risk' ? withProbeHint(issues) : issues);
+    // A probe finds out nothing about records that cannot be read.
+    const hasHint = outcome === 'at_risk' && this.options.spec.readable;
+    const reported = this.addColumns(hasHint ? withProbeHint(issues) : issues);
     return { ref: this.row.ref, key: this.key, kind: 'settled', outcome, issues: reported, ...extra };
   }
 
@@ -184,6 +187,7 @@ class RowPlan {
     const conflict = severalTemplates(Object.keys(fields), lexicon);
     const issues = [...row.issues, ...this.check(fields, 'create'), ...(conflict ? [conflict] : [])];
     for (const { field, text, why } of createBody(spec, company, fields, lexicon).lost) {
+      if (conflict && templateOf(field) !== undefined) continue;
       const message = `The field ${field} cannot be set when a record is created: ${why}. It is left out.`;
       issues.push(warning('field_not_updatable', message, { field, value: text }));
     }
@@ -200,7 +204,6 @@ class RowPlan {
     if (!base && !remembered) return this.unreadable(id);
     const current = mergeBaseOf(base?.record, remembered, options);
     const { row, carried } = withoutRepeats(this.row, current, options);
-    if (row.issues.some((issue) => issue.severity === 'error')) return this.settle('invalid', row.issues);
     const merge = mergeRow(row.set, current, options);
     const issues = [...row.issues, ...merge.issues];
     const failed = issues.some((issue) => issue.severity === 'error');
@@ -215,7 +218,10 @@ class RowPlan {
     if (job.write.method === 'put') issues.push(...carried);
     const policy = job.write.at_risk;
     const atRisk = new Set(merge.risks.map((risk) => risk.field));
-    const checked = this.check(merge.target, 'update').filter((issue) => {
+    const faulty = faultyFields(row);
+    const target = faulty.size === 0 ? merge.target : withoutFields(merge.target, faulty);
+    const checked = this.check(target, 'update').filter((issue) => {
+      if (faulty.has(issue.field)) return false;
       // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
       // lacks what every update must have.
       if (atRisk.has(issue.field)) return policy === 'warn';
@@ -225,7 +231,12 @@ class RowPlan {
       return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
     });
     const conflicts = editConflicts(row.edited, changes, current, options);
-    issues.push(...checked, ...categoryIssues(merge, options));
+    // A record may break a rule itself, in values that the row leaves as they are.
+    const before = new Set(checked.length > 0 ? this.check(current.base, 'update').map(({ message }) => message) : []);
+    const next = `The record ${id} is so already, and this row does not change it: correct it in the service, or by a column of the file.`;
+    for (const issue of checked)
+      issues.push(before.has(issue.message) ? { ...issue, message: `${issue.message} ${next}` } : issue);
+    issues.push(...categoryIssues({ target, diff: merge.diff }, options));
     const outcome = issues.some((issue) => issue.severity === 'error') ? 'invalid' : 'conflict';
     if (outcome === 'invalid' || conflicts.length > 0)
       return this.settle(outcome, [...issues, ...conflicts], { id, diff: merge.diff });
@@ -263,17 +274,20 @@ class RowPlan {
     if (row.issues.some((issue) => issue.severity === 'error')) return this.settle('invalid');
     if (repeatsName(row.set, spec.name === 'customer' ? known.nameOf('customer', id) : undefined))
       return this.settle('unchanged', row.issues, { id });
-    const text = `The ${spec.name} ${id} exists, but the service does not let it be read, and no run kept in this home folder wrote it: an update would replace the whole record by this row.`;
+    const unread = spec.readable
+      ? `The ${spec.name} ${id} exists, but the service does not let it be read`
+      : `The service does not let ${spec.name}s be read`;
+    const text = `${unread}, and no run kept in this home folder wrote the ${spec.name} ${id}: an update would replace the whole record by this row. Change it in the service.`;
     return this.refuse('at_risk', 'would_lose_value', text, { id });
   }
 
-  /** A faulty row is also told which rules it breaks, as far as its values allow. */
+  /** A faulty row that meets no record is also told which rules it breaks, as far as its values allow. */
   private brokenRules(ids: readonly number[]): Issue[] {
     const { row } = this;
     if (ids.length > 0 || this.options.job.match.missing !== 'create') return [];
     // Of cells that are not certain no rule can be told.
     if (row.issues.some(({ code }) => code === 'ragged_row' || code === 'stray_quote')) return [];
-    const faulty = new Set(row.issues.map((issue) => issue.field));
+    const faulty = faultyFields(row);
     return this.check(row.set, 'create').filter((issue) => !faulty.has(issue.field));
   }
 
@@ -281,6 +295,19 @@ class RowPlan {
     const found = checkRecord(this.options.spec, fields, operation);
     return found.length === 0 ? found : found.filter((issue) => issue.field !== this.row.after?.field);
   }
+}
+
+/** Fields whose values nobody knows: rules are judged by the others. */
+const faultyFields = ({ issues }: ResolvedRow): ReadonlySet<string | undefined> =>
+  new Set(issues.flatMap(({ severity, field }) => (severity === 'error' ? [field] : [])));
+
+const withoutFields = (fields: Fields, left: ReadonlySet<string | undefined>): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([field]) => !left.has(field)));
+
+/** The key with the names of records that are still to be created, in place of what stands for their ids. */
+function namedKey({ set }: ResolvedRow, key: readonly string[]): string {
+  const nameOf = (value: Value = null): Value => (isRef(value) && value.id < 0 ? (value.name ?? null) : value);
+  return keyOf(Object.fromEntries(key.map((field) => [field, nameOf(set[field])])), key);
 }
 
 const isNearMatch = ({ code }: Issue): boolean => code === 'near_match';
@@ -295,7 +322,7 @@ export function createFields({ set }: Pick<ResolvedRow, 'set'>): Fields {
 }
 
 /** A category and a subcategory of which one is new have to belong together. */
-function categoryIssues({ target, diff }: Merge, { subcategories }: PlanOptions): Issue[] {
+function categoryIssues({ target, diff }: Pick<Merge, 'target' | 'diff'>, { subcategories }: PlanOptions): Issue[] {
   const [category, subcategory] = [target['category.name'], target[SUBCATEGORY]];
   if (!isRef(category) || typeof subcategory !== 'string' || subcategory === '') return [];
   if (!changesOf(diff).some(({ field }) => field === 'category.name' || field === SUBCATEGORY)) return [];

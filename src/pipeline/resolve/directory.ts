@@ -1,3 +1,4 @@
+import { RunError } from '../../model/error.js';
 import { foldText, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
 import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
@@ -28,7 +29,7 @@ interface Table {
   readonly byId: Map<number, Entry>;
   /** Whether it has every record of the list. */
   isWhole?: true;
-  /** The list did not stay the same while it was read. */
+  /** The list did not stay the same while it was read, or could not be. */
   isUncertain?: true;
 }
 
@@ -56,6 +57,7 @@ export interface DirectoryOptions {
   readonly known: Pick<KnownIds, 'ids' | 'names' | 'nameOf'>;
   /** Reads every record of a list; customers and business units are learned on the way. */
   readonly readAll: ReadAll;
+  readonly warn?: (text: string) => void;
 }
 
 /**
@@ -68,11 +70,11 @@ export async function loadDirectory(needed: ReferenceNames, options: DirectoryOp
     hasUnknown(target, needed, options.known),
   );
   // First, because it may read a list that is wanted again below.
-  if (missing.length > 0) await learnNames(options, missing, needed);
+  const isUnread = missing.length > 0 && (await learnNames(options, missing, needed));
   for (const [target, names] of needed) {
     const source = SOURCES[target];
     if (source) tables.set(target, await loadTable(source, names, options));
-    else if (isLearned(target)) tables.set(target, learnedTable(target, options.known));
+    else if (isLearned(target)) tables.set(target, learnedTable(target, options.known, isUnread));
   }
   return directory(tables, options.known);
 }
@@ -86,8 +88,8 @@ function hasUnknown(target: Learned, needed: ReferenceNames, known: DirectoryOpt
   return [...(needed.get(target) ?? [])].some((name) => !isId(name) && known.ids(target, name).length === 0);
 }
 
-function learnedTable(target: Learned, known: DirectoryOptions['known']): Table {
-  const table: Table = { byName: new Map(), byId: new Map() };
+function learnedTable(target: Learned, known: DirectoryOptions['known'], isUnread: boolean): Table {
+  const table: Table = { byName: new Map(), byId: new Map(), ...(isUnread && { isUncertain: true }) };
   for (const name of known.names(target))
     for (const id of known.ids(target, name)) addEntry(table, { id, name, record: {} }, name);
   return table;
@@ -150,17 +152,29 @@ async function loadTable(
   return table;
 }
 
-/** Contracts first, then assets: both show the customers and business units they belong to. */
+/**
+ * Contracts first, then assets: both show the customers and business units they belong to. One that the token may not read
+ * teaches none, and is warned of. Whether there is such a one.
+ */
 async function learnNames(
-  options: DirectoryOptions,
+  { readAll, known, warn }: DirectoryOptions,
   targets: readonly Learned[],
   needed: ReferenceNames,
-): Promise<void> {
+): Promise<boolean> {
+  let isUnread = false;
   for (const resource of ['contract', 'asset'] as const) {
-    // Reading is what teaches the names.
-    await options.readAll(resource, () => undefined, { keep: true });
-    if (!targets.some((target) => hasUnknown(target, needed, options.known))) return;
+    try {
+      // Reading is what teaches the names.
+      await readAll(resource, () => undefined, { keep: true });
+    } catch (error) {
+      if (!(error instanceof RunError) || (error.status !== 403 && error.status !== 404)) throw error;
+      isUnread = true;
+      const what = targets.map((target) => `${target.replace('-', ' ')}s`).join(' and ');
+      warn?.(`Names of ${what} could not be looked for in ${resource}s, which show them: ${error.message}`);
+    }
+    if (!targets.some((target) => hasUnknown(target, needed, known))) break;
   }
+  return isUnread;
 }
 
 export type Directory = ReturnType<typeof directory>;

@@ -150,14 +150,15 @@ export function assertNotRejected(run: Run): void {
 export function rowsOrChanges(
   wave: number,
   run: Run,
-  { snapshot, options }: Matched,
+  { snapshot, options, newRecords }: Matched,
 ): AsyncGenerator<readonly (Change | ResolvedRow)[]> {
   const { past, folder } = run;
   // Rows of later waves refer to others, and where there are no records none is like its row.
   if (wave > 0 || snapshot.size === 0) return readRows(folder.resolved);
   return readRowsOr(folder.resolved, (head) => {
     const { row } = head.ref;
-    return past.open.has(row) || past.outcomes.has(row) ? undefined : planByFingerprint(head, options);
+    const change = past.open.has(row) || past.outcomes.has(row) ? undefined : planByFingerprint(head, options);
+    return change && (newRecords?.withhold(change) ?? change);
   });
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeAtomically } from '../../files/atomic-write.js';
 import type { Change } from '../../model/change.js';
 import { RunInterrupted } from '../../model/error.js';
-import { fault, type Issue, warning } from '../../model/issue.js';
+import { endSentence, fault, type Issue, warning } from '../../model/issue.js';
 import { importJob } from '../../model/job.js';
 import { noOutcomes, type Outcome, type OutcomeKind } from '../../model/outcome.js';
 import { CREATABLE, type Creatable } from '../../model/resource-names.js';
@@ -167,9 +167,9 @@ export function openReferences(run: Run, { names, known: knownIds }: Staged): Re
   };
 }
 
-/** For a row that is not written nothing is created: it does not tell of a new record. */
+/** A row that is not written does not tell of a new record: nothing is created for it, or an earlier run has done that. */
 function withoutCreatedWarning(change: Change): Change {
-  if (change.kind !== 'settled' || WRITTEN.has(change.outcome)) return change;
+  if (change.kind !== 'unchanged' && (change.kind !== 'settled' || WRITTEN.has(change.outcome))) return change;
   return { ...change, issues: change.issues.filter(({ code }) => code !== 'reference_created') };
 }
 
@@ -228,7 +228,7 @@ function newNameWarning(resource: Creatable, kind: OutcomeKind, where: Where, ne
 }
 
 function notCreatedFault(resource: Creatable, { kind, issues }: Outcome, where: Where): Issue {
-  const why = issues.map(({ message }) => message).join(' ');
+  const why = issues.map(({ message }) => endSentence(message)).join(' ');
   const what =
     kind === 'created' || kind === 'skipped'
       ? 'is there, and the service did not tell its id: write the id instead, e.g. `id:17`.'

@@ -268,14 +268,14 @@ function createRowResolver(
 
 /** Rows that no file has: they meet their records by id, and set the same fields. */
 export function matchById(
-  { service, spec, known, lexicon, readAll, behaviour }: Connection,
+  { service, spec, known, lexicon, readAll, warn, behaviour }: Connection,
   directory: Directory,
   ids: Iterable<number>,
   { fields, specOf }: JobValues = { fields: {}, specOf: () => undefined },
 ): Resolved {
   const keys = new Map([...ids].map((id) => [String(id), []]));
   return {
-    ...{ service, spec, known, lexicon, readAll, behaviour, directory, keys },
+    ...{ service, spec, known, lexicon, readAll, warn, behaviour, directory, keys },
     mapping: { key: ['id'], columnOf: () => undefined, columns: [], fields: Object.keys(fields), specOf },
     keyless: 0,
     fingerprints: createNumberSet(),

@@ -225,7 +225,7 @@ export async function openConnection(
   /** Where the token may read it. */
   const companyName = await announceCompany(service, { ...about, company, address }, run);
   const lexicon = createLexicon(known, readAll, onNames);
-  return { service, known, readAll, lexicon, ...(companyName === undefined ? {} : { companyName }) };
+  return { service, known, readAll, lexicon, warn: run.warn, ...(companyName === undefined ? {} : { companyName }) };
 }
 
 /** What a run shares with others of its process. */

@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import { endSentence } from '../../model/issue.js';
 import { scrub } from '../../model/secret-forms.js';
 import { reached } from '../../trace/milestones.js';
 import { type Address, readPath } from '../address.js';
@@ -281,7 +282,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
 
   function wordsOf(exchange: Exchange): string {
     return exchange.kind === 'answer' && exchange.text.trim()
-      ? `The service says: ${messageLine(messagesOf(exchange))} `
+      ? `The service says: ${endSentence(messageLine(messagesOf(exchange)))} `
       : '';
   }
 

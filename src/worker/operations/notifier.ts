@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import type { Logger } from 'pino';
+import { endSentence } from '../../model/issue.js';
 import type { Notify } from '../../model/job.js';
 import { pause } from '../../runs/run/context.js';
 import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
@@ -173,7 +174,7 @@ function endNotification(run: EndedRun, at: number): Notification {
     counted.length > 0 && run.reportOnly
       ? `Nothing was written; it would be ${counted.join(', ')}`
       : counted.join(', ');
-  const sentences = [reason, counts].filter(Boolean).map((part) => (/[.!?…]$/.test(part!) ? part : `${part}.`));
+  const sentences = [reason, counts].flatMap((part) => (part ? endSentence(part) : []));
   const page = run.status === 'refused' ? 'ERROR.txt' : run.kind === 'export' ? 'summary.json' : 'report.html';
   const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
   const head = `${oneLine(run.file ?? run.job)} ${statusText(run)}`;
