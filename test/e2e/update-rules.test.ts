@@ -74,6 +74,19 @@ describe('values that belong together', () => {
     const both = await desk.import(await desk.file('a.csv', csv([Object.keys(columns), ...rows])), { ...job, columns });
     expect(both.outcomes).toEqual(['2 updated', '3 updated', '4 updated', '5 unchanged', '6 invalid']);
     expect(both.results.map(({ codes }) => codes)).toEqual(['', '', '', '', 'pair_incomplete']);
+
+    desk.sandbox.insert('asset', [{ name: 'Box', serial_number: 'B-1' }]);
+    const table = [
+      ['Serial', 'Sub'],
+      ['B-1', 'Engineering'],
+    ];
+    const alone = await desk.import(await desk.file('b.csv', csv(table)), {
+      ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },
+      columns: { Serial: 'serial_number', Sub: 'category.subcategory' },
+    });
+    expect(alone.faults.map(({ row, field, code }) => [row, field, code])).toEqual([
+      ['2', 'category.name', 'required'],
+    ]);
     expect(storedOne(desk.sandbox, 'supplier', 1)['contact_person']).toMatchObject({
       name: 'Ben',
       email: contact.email,

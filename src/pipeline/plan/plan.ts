@@ -225,9 +225,9 @@ class RowPlan {
       // What the record holds and the row does not set is a matter of risk, not of the row; but no update goes out that
       // lacks what every update must have.
       if (atRisk.has(issue.field)) return policy === 'warn';
-      // What only updates ask for, and the record has never had, is the service's own business.
+      // What only updates ask for, and the record has never had, is the service's own business; a subcategory needs its category.
       if (issue.code === 'required' && options.specOf(issue.field ?? '')?.requiredOnUpdate)
-        return changes.some((one) => one.field === issue.field);
+        return changes.some(({ field }) => field === issue.field || field === SUBCATEGORY);
       return issue.code !== 'status_not_writable' || changes.some((one) => one.field === 'status');
     });
     const conflicts = editConflicts(row.edited, changes, current, options);
