@@ -128,7 +128,8 @@ async function decideCreated(record: WrittenRecord, context: Context): Promise<D
   const ids = record.id === undefined ? (createdRecord.ids ?? []) : [record.id];
   const [id, second] = ids;
   if (id === undefined) {
-    const message = `The run created this ${name}, and the service did not tell its id; no record has its key now. Look for it in the service.`;
+    const why = matched.spec.readable ? 'no record has its key now' : `a ${name} cannot be looked up`;
+    const message = `The run created this ${name}, and the service did not tell its id; ${why}. Look for it in the service.`;
     return settleRecord(record, 'invalid', [fault('id_unknown', message)]);
   }
   if (second !== undefined) {
