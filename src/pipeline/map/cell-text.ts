@@ -60,3 +60,9 @@ function precisionLost(what: string): Refusal {
 function significantDigits(plain: string): number {
   return plain.replace(/^-?[0.]*/, '').replace('.', '').length;
 }
+
+/** What a spreadsheet program saves of a text that it takes for a whole number: `00123` and `+123` become `123`. */
+export const savedForm = (text: string): string => text.replace(/^\+?0*(?=\d+$)/, '');
+
+/** Whether a cell may be what a spreadsheet program has saved of another text. */
+export const isSavedForm = (cell: Cell, text: string): boolean => cell !== text && cell === savedForm(text);
