@@ -133,20 +133,20 @@ describe('a file that is older than the service', () => {
 
   it('is not changed where a spreadsheet program took the zeros of a text; a workbook keeps them (69)', async () => {
     const { ids, file, one, edit, run } = await suppliers();
-    for (const at of [0, 1, 2]) edit(at, { business_zip_postal_code: '00123', ein: '001234567' });
+    for (const at of [0, 1, 2]) edit(at, { business_zip_postal_code: '00123', ein: '001234567', phone: '+47' });
     await desk.export('supplier', 'suppliers.csv', { editable: true });
     await change(file, (rows) => {
-      for (const row of rows) Object.assign(row, { business_zip_postal_code: '123', ein: '1234567' });
+      for (const row of rows) Object.assign(row, { business_zip_postal_code: '123', ein: '1234567', phone: '47' });
       rows[1]!['city'] = 'Rome';
       rows[2]!['business_zip_postal_code'] = '124';
     });
     const result = await run();
     expect(outcome(result.results)).toEqual([`${ids[0]} unchanged`, `${ids[1]} updated`, `${ids[2]} updated`]);
     expect([one(1), one(2)]).toMatchObject([
-      { business_zip_postal_code: '00123', ein: '001234567', city: 'Rome' },
+      { business_zip_postal_code: '00123', ein: '001234567', phone: '+47', city: 'Rome' },
       { business_zip_postal_code: '124', ein: '001234567' },
     ]);
-    expect(result.summary.warnings.filter((text) => text.includes('lost the zeros'))).toHaveLength(2);
+    expect(result.summary.warnings.filter((text) => text.includes('lost the zeros'))).toHaveLength(3);
     const book = await desk.export('supplier', 'book.xlsx', { editable: true });
     await setCell(book.file, 'business_zip_postal_code', '123');
     await desk.import(book.file, jobOf(book.file));
