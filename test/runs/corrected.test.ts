@@ -205,7 +205,7 @@ describe('corrected rows are read as the file was that they are of', () => {
     const back = saved(await readFile(join(first.reportDir, 'rejected.csv'), 'utf8')).replace('Norwey', 'Norway');
     const second = await desk.import(await desk.file('again.csv', back.replace(/^9,2/m, '9,3')), job);
     expect(second.outcomes).toEqual(['2 created', '3 created', '4 invalid']);
-    expect(second.summary.warnings.filter((text) => text.includes('lost the zeros or the plus sign'))).toHaveLength(4);
+    expect(second.summary.warnings.filter((text) => text.includes('lost the zeros, the plus'))).toHaveLength(4);
     const more = saved(await readFile(join(second.reportDir, 'rejected.csv'), 'utf8')).replace('Suomy', 'Finland');
     expect((await desk.import(await desk.file('third.csv', more), job)).outcomes).toEqual(['2 created']);
     expect(desk.sandbox.records('supplier')).toMatchObject([

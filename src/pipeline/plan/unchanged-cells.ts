@@ -181,7 +181,7 @@ interface ExportedColumn {
  * Compares the cells of a file with what an export wrote into them. A cell that means the same is no change: its field is
  * not set, so that what somebody else has written meanwhile stays. Keys, constants, and values that the job gives to blank
  * cells stay as they are, and a cell that an import has set counts from then on. `fields`: what the export wrote, as its job
- * file names it. `warn` is told of a column as often as a cell of it has lost zeros or a plus sign.
+ * file names it. `warn` is told of a column as often as a cell of it has lost zeros, a plus sign or digits.
  */
 export function keepEdits(
   input: MappingInput,
@@ -224,7 +224,7 @@ export function keepEdits(
         continue;
       }
       if (trimText(text) === '') continue;
-      if (meta.format === 'csv' && isSavedForm(cell, text)) warn(lostFormText(column.heading));
+      if (isSavedForm(cell, text, meta.format)) warn(lostFormText(column.heading));
       else if (cell !== text && !isCut(cell, text)) {
         exported ??= exportedRow(row.row, texts);
         if (!isSame(column, staged, exported)) continue;
@@ -329,7 +329,7 @@ function isCut(cell: Cell, text: string): boolean {
 }
 
 const lostFormText = (heading: string): string =>
-  `"${excerpt(heading)}": cells have lost the zeros or the plus sign with which they were exported, such as 00123, which a spreadsheet program saves as 123: they count as not changed. Where that is a change, make it in an export as XLSX.`;
+  `"${excerpt(heading)}": cells have lost the zeros, the plus sign or the digits behind the 15th with which they were exported, such as 00123, which a spreadsheet program saves as 123: they count as not changed. Where that is a change, make it in an export as XLSX, as text.`;
 
 function isSame({ field, heading, isText }: ExportedColumn, staged: StagedRow, exported: StagedRow): boolean {
   const now = staged.set[field];

@@ -1,5 +1,5 @@
-import { type Cell, displayText, type SheetRow } from '../../model/row.js';
-import type { OpenSource, SourceMeta } from '../../model/source.js';
+import type { SheetRow } from '../../model/row.js';
+import type { OpenSource } from '../../model/source.js';
 import { isSavedForm } from '../../pipeline/map/cell-text.js';
 import { excerpt } from '../../pipeline/map/headings.js';
 
@@ -36,7 +36,8 @@ export function withOriginalTexts(
           const cells = row.cells.map((cell, at) => {
             const text = texts[columns[at] ?? -1];
             const heading = meta.headings[at] ?? '';
-            if (!isSaved(cell, text, meta) || faults.get(number)?.has(heading)) return cell;
+            if (typeof text !== 'string' || !isSavedForm(cell, text, meta.format)) return cell;
+            if (faults.get(number)?.has(heading)) return cell;
             warn(restoredText(heading));
             return text;
           });
@@ -50,14 +51,8 @@ export function withOriginalTexts(
   return { meta, rows: restored };
 }
 
-/** Whether a cell is what a spreadsheet program saves of a text. */
-function isSaved(cell: Cell, text: Cell | undefined, { format }: SourceMeta): text is string {
-  if (typeof text !== 'string' || (typeof cell === 'string' ? format !== 'csv' : cell.t !== 'n')) return false;
-  return isSavedForm(displayText(cell), text);
-}
-
 const restoredText = (heading: string): string =>
-  `"${excerpt(heading)}": cells have lost the zeros or the plus sign of the rows as they were handed back, such as 00123, which a spreadsheet program saves as 123: they are read as they were. Where that is a change, empty the cell _row of the row.`;
+  `"${excerpt(heading)}": cells have lost the zeros, the plus sign or the digits behind the 15th with which they were handed back, such as 00123, which a spreadsheet program saves as 123: they are read as they were. Where that is a change, empty the cell _row of the row.`;
 
 /** Finds rows of a table by their numbers; where these ascend from one call to the next, the table is read once. */
 function rowFinder(source: OpenSource) {
