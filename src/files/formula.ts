@@ -6,7 +6,8 @@
  * full-width forms), `|` or `%`, or when the cell begins with a tab or carriage return.
  *
  * A sign before a plain number is no formula, nor is a sign alone. Everything else behind a sign is worked out: of the
- * telephone number `+49-89-1` -41 would be left, and of the fraction `+1/2` a half.
+ * telephone number `+49-89-1` -41 would be left, and of the fraction `+1/2` a half. Six and more digits behind a plus are
+ * escaped, too, where they are the whole cell: `+4989123` would come back without the plus.
  *
  * A file may be opened with another delimiter than its own, or with a program that takes a line break for the end of a
  * row: what follows a line break or a delimiter inside a cell is then a cell of its own. Where that would run, two
@@ -38,6 +39,9 @@ const HARMLESS = new RegExp(
   'u',
 );
 
+/** Nothing runs, but a spreadsheet program saves a telephone number in this form without its plus. */
+const TELEPHONE = /^\+\d{6,}$/;
+
 /** Anything that can matter is one of these; most cells are settled by one native search. */
 const CANDIDATE = /[=+\-@|%\t\r＝＋－＠﹢﹣﹦﹫−]/u;
 
@@ -49,7 +53,7 @@ function isFormula(line: string): boolean {
 
 /** A formula may span lines, so the first sign is harmless only if the whole text is. */
 function startsFormula(text: string): boolean {
-  return CONTROL_START.test(text) || isFormula(text);
+  return CONTROL_START.test(text) || isFormula(text) || TELEPHONE.test(text.replace(LEADING, ''));
 }
 
 /** What ends a cell somewhere: line breaks, and the delimiters that files are opened with. */

@@ -110,8 +110,8 @@ export function exportText(summary: Summary, target: string, job?: string): stri
 }
 
 function exportHeadline({ status, records, resource }: Summary, target: string): string {
-  if (status === 'interrupted') return `The export was interrupted; ${target} is as it was.`;
-  if (records === undefined) return `The export failed; ${target} is as it was.`;
+  if (status === 'interrupted') return `The export was interrupted; nothing was written to ${target}.`;
+  if (records === undefined) return `The export failed; nothing was written to ${target}.`;
   return `${formatNumber(records)} ${resource} ${records === 1 ? 'record' : 'records'} → ${target}`;
 }
 

@@ -237,11 +237,15 @@ export function formParts(raw: unknown) {
     parts: parts.map(({ id, item, held }) => {
       const row = (counts.get(id) ?? 0) + 1;
       counts.set(id, row);
-      return { id, row, data: isObject(held) ? held : {}, parent: item['parent_row_id'] };
+      // Values that stand elsewhere, or are no object.
+      const strange = isObject(held) ? undefined : Object.values(item).find(hasParts);
+      return { id, row, data: isObject(held) ? held : {}, strange, parent: item['parent_row_id'] };
     }),
     isWhole: isWhole && parts.every(({ held }) => isEmptyJson(held) || isObject(held)),
   };
 }
+
+const hasParts = (raw: unknown): boolean => typeof raw === 'object' && !isEmptyJson(raw) && !(raw instanceof Decimal);
 
 const isPairs = (raw: unknown): boolean =>
   Array.isArray(raw) &&
@@ -294,7 +298,7 @@ const NESTED_ROW = 'it belongs to a form row below another row, which no request
  * A row that hangs below another (`parent_row_id`) has no write form: its values are losses, and it is one if it has none.
  */
 export function readForms(raw: unknown, sink: Sink): void {
-  for (const { id, row: occurrence, data, parent } of formParts(raw).parts) {
+  for (const { id, row: occurrence, data, strange, parent } of formParts(raw).parts) {
     const columns = sink.lexicon.form(id)?.fields ?? [];
     const isNested = !isBlank(parent) && parent !== 0;
     const filled = Object.entries(data).filter(hasValue);
@@ -308,10 +312,10 @@ export function readForms(raw: unknown, sink: Sink): void {
     if (filled.length > 0) continue;
     const first = columns.find(({ dataType, name }) => dataType !== 'attachment' && name !== '');
     if (!isNested) sink.fields[formFieldName(id, occurrence, first?.name ?? NO_COLUMN)] = null;
-    else {
-      const field = formFieldName(id, occurrence, '').slice(0, -1);
-      sink.losses.push({ field, text: 'a row without values', why: NESTED_ROW });
-    }
+    const text = strange === undefined ? 'a row without values' : shortJsonText(strange);
+    const why = isNested ? NESTED_ROW : 'the service shows the row without custom_form_data, the object of its values';
+    if (isNested || strange !== undefined)
+      sink.losses.push({ field: formFieldName(id, occurrence, '').slice(0, -1), text, why });
   }
 }
 

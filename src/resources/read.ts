@@ -71,14 +71,25 @@ export function requireId(spec: ResourceSpec, json: Readonly<Record<string, unkn
 export interface FieldReader {
   readonly field: FieldSpec;
   readonly paths: readonly (readonly string[])[];
+  /** Of the first field of a group: the key of the object that holds it. */
+  readonly group?: string | undefined;
 }
 
 /** The resource's own fields by name, in the order of the description. */
 export const fieldReaders = memoized((spec: ResourceSpec): ReadonlyMap<string, FieldReader> => {
-  return new Map(spec.fields.map((field) => [field.name, { field, paths: readPaths(field).map(stepsOf) }]));
+  const groups = new Set(knownKeys(spec).parts.keys());
+  return new Map(
+    spec.fields.map((field) => {
+      const paths = readPaths(field).map(stepsOf);
+      return [
+        field.name,
+        { field, paths, group: paths.map(([head = '']) => head).find((head) => groups.delete(head)) },
+      ];
+    }),
+  );
 });
 
-function readField({ field, paths }: FieldReader, json: Readonly<Record<string, unknown>>, sink: Sink): void {
+function readField({ field, paths, group }: FieldReader, json: Readonly<Record<string, unknown>>, sink: Sink): void {
   for (const steps of paths) {
     const raw = valueAt(json, steps);
     if (raw === undefined || raw === null) continue;
@@ -88,6 +99,11 @@ function readField({ field, paths }: FieldReader, json: Readonly<Record<string, 
     if (!isLost || !field.derived) addReading(sink, field.name, raw, reading);
     return;
   }
+  const whole = group === undefined ? undefined : json[group];
+  if (isEmptyJson(whole) || whole === false || isObject(whole)) return;
+  addReading(sink, field.name, whole, {
+    why: `the service shows ${group} in another form than an object with its parts`,
+  });
 }
 
 /** Keys the service keeps for itself, whatever the resource. */

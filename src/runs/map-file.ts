@@ -24,7 +24,7 @@ import { checkJobText, problemLine } from './job-file.js';
 import { isRunId, readRunSummary } from './run/list.js';
 import { type Channel, learnNames, openLists, withService } from './run/open-service.js';
 import { relativePath } from './run/present.js';
-import { customColumns, readCatalogue } from './service-names.js';
+import { customColumns, customSpec, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
 
 export { likelyResource } from '../suggest/suggest.js';
@@ -204,6 +204,8 @@ function askService(spec: ResourceSpec, settings: Settings, notes: string[], cha
         );
         // What a token may not read, the columns do without.
         const asking = { service, signal: new AbortController().signal, warn: () => undefined };
+        const catalogue = await readCatalogue(spec, asking);
+        const isKnown = catalogue.templates.length + catalogue.forms.length > 0;
         return {
           known: (to, name) =>
             listedNames.has(to)
@@ -211,7 +213,8 @@ function askService(spec: ResourceSpec, settings: Settings, notes: string[], cha
               : sampledTargets.has(to)
                 ? isSampled(to, name)
                 : undefined,
-          customs: customColumns(spec, await readCatalogue(spec, asking)),
+          customs: customColumns(spec, catalogue),
+          canSet: (name) => !isKnown || customSpec(name, spec, catalogue) !== undefined,
         };
       },
     );

@@ -75,7 +75,9 @@ export function customColumns(spec: ResourceSpec, catalogue: Catalogue): CustomC
 
 /** Names that a person can read and type in a job file. */
 const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u;
-function customSpec(text: string, spec: ResourceSpec, catalogue: Catalogue): FieldSpec | undefined {
+
+/** The custom field that a job means by a text; undefined where it can set none. */
+export function customSpec(text: string, spec: ResourceSpec, catalogue: Catalogue): FieldSpec | undefined {
   const name = customFieldName(text);
   const found = name && findCustom(name, spec, catalogue);
   return found && 'spec' in found ? found.spec : undefined;

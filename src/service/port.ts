@@ -8,6 +8,8 @@ export type Readable = Exclude<ResourceName, 'customer'> | ReadOnlyName;
 export interface Page {
   readonly count: number;
   readonly results: readonly Json[];
+  /** It came without a count, which is then that of its records. */
+  readonly bare?: true;
   /** Of a page that was asked for with `pastEnd` and is not known to be empty: what came in place of an answer. */
   readonly unanswered?: string;
   /** The answer as it came, where `isKnown` was asked. */

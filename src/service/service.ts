@@ -96,7 +96,7 @@ export function openService(options: ServiceOptions): Service {
       path,
       company,
       shape: (json: unknown, text: string) => {
-        const page = readPage(json, number);
+        const page = readPage(json);
         return isKnown && typeof page !== 'string' ? { ...page, text } : page;
       },
       ...(isKnown && {

@@ -30,6 +30,8 @@ interface CustomField {
 export interface ServiceKnowledge {
   readonly known: NameLookup;
   readonly customs: readonly CustomField[];
+  /** Whether an import can set the custom field that a heading names in full. */
+  readonly canSet: (name: string) => boolean;
 }
 
 /** A field for a column: what the heading says, lowered by what the values say. */
@@ -59,7 +61,7 @@ export interface Assignment {
  */
 export function assign(spec: ResourceSpec, file: FileProfile, asked?: ServiceKnowledge): Assignment[] {
   const { columns } = file;
-  const custom = customColumns(spec, columns);
+  const custom = customColumns(spec, columns, asked?.canSet);
   const book = phraseBook(spec);
   const own = customCandidates(columns, custom.some((name) => name !== undefined) ? [] : (asked?.customs ?? []));
   const guesses = columns.map((column, at) =>
@@ -212,12 +214,16 @@ const ownerOf = ({ field: { name, label } }: Candidate): string | undefined =>
   name.startsWith('template.') ? label.slice(0, label.lastIndexOf(': ')) : undefined;
 
 /** Headings such as `template.Finance.Cost Centre`. A record holds the values of one template, so the first one wins. */
-function customColumns(spec: ResourceSpec, columns: readonly Column[]): (string | undefined)[] {
+function customColumns(
+  spec: ResourceSpec,
+  columns: readonly Column[],
+  canSet = (_: string): boolean => true,
+): (string | undefined)[] {
   let template: string | undefined;
   return columns.map(({ heading, name: named }) => {
     const name = named === heading ? customFieldName(heading) : undefined;
     const owner = name?.splits[0]?.owner;
-    if (!name || owner === undefined || (name.kind === 'form' && !spec.form)) return undefined;
+    if (!name || owner === undefined || (name.kind === 'form' && !spec.form) || !canSet(heading)) return undefined;
     if (name.kind === 'template') {
       template ??= foldText(owner);
       if (template !== foldText(owner)) return undefined;

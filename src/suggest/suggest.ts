@@ -1,5 +1,6 @@
 import { columnName } from '../files/table/cell-range.js';
 import { countText, formatNumber } from '../model/count-text.js';
+import { customFieldName } from '../model/job.js';
 import type { OpenSource } from '../model/source.js';
 import { foldText } from '../model/value.js';
 import { surveyDecimals } from '../pipeline/map/amounts.js';
@@ -302,6 +303,10 @@ function notMappedReason({
     return `the column has no heading: its letter stands for it${samplesText(cells)}`;
   if (name === columnName(index)) return `there are no headings${samplesText(cells)}`;
   const [best] = guesses;
+  if (!best && foldText(heading) === 'id')
+    return "the service's own number of a record: to update these very records write id here, and `match: { key: id }`";
+  if (!best && customFieldName(heading))
+    return 'no custom field that this job can set: it is unknown, inactive, holds attachments, or is one of another template than the first';
   if (!best) return 'no field has such a heading';
   const { name: field, type } = best.field;
   if (missingPartner !== undefined)

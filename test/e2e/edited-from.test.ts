@@ -133,24 +133,51 @@ describe('a file that is older than the service', () => {
 
   it('is not changed where a spreadsheet program took the zeros of a text; a workbook keeps them (69)', async () => {
     const { ids, file, one, edit, run } = await suppliers();
-    for (const at of [0, 1, 2]) edit(at, { business_zip_postal_code: '00123', ein: '001234567' });
+    for (const at of [0, 1, 2]) edit(at, { business_zip_postal_code: '00123', ein: '001234567', phone: '+47' });
     await desk.export('supplier', 'suppliers.csv', { editable: true });
     await change(file, (rows) => {
-      for (const row of rows) Object.assign(row, { business_zip_postal_code: '123', ein: '1234567' });
+      for (const row of rows) Object.assign(row, { business_zip_postal_code: '123', ein: '1234567', phone: '47' });
       rows[1]!['city'] = 'Rome';
       rows[2]!['business_zip_postal_code'] = '124';
     });
     const result = await run();
     expect(outcome(result.results)).toEqual([`${ids[0]} unchanged`, `${ids[1]} updated`, `${ids[2]} updated`]);
     expect([one(1), one(2)]).toMatchObject([
-      { business_zip_postal_code: '00123', ein: '001234567', city: 'Rome' },
+      { business_zip_postal_code: '00123', ein: '001234567', phone: '+47', city: 'Rome' },
       { business_zip_postal_code: '124', ein: '001234567' },
     ]);
-    expect(result.summary.warnings.filter((text) => text.includes('lost the zeros'))).toHaveLength(2);
+    expect(result.summary.warnings.filter((text) => text.includes('lost the zeros'))).toHaveLength(3);
     const book = await desk.export('supplier', 'book.xlsx', { editable: true });
     await setCell(book.file, 'business_zip_postal_code', '123');
     await desk.import(book.file, jobOf(book.file));
     expect(one(0)['business_zip_postal_code']).toBe('123');
+  });
+
+  it.each([
+    ['csv', '100000000000000'],
+    ['csv', '1E+14'],
+    ['ndjson', '99999999999999.98'],
+  ])('is not changed where a program kept 15 digits of an amount (%s, %s) (70)', async (format, kept) => {
+    desk = await openDesk();
+    const assets = {
+      kind: 'import',
+      resource: 'asset',
+      match: { key: 'name' },
+      columns: { N: 'name', C: 'original_cost' },
+    };
+    await desk.import(await desk.file('a.csv', 'N,C\nA,99999999999999.99\n'), assets);
+    const id = Number(desk.sandbox.records('asset')[0]?.['id']);
+    const { file } = await desk.export('asset', `assets.${format}`, { editable: true });
+    const text = (await readFile(file, 'utf8')).replace('99999999999999.99', kept);
+    await writeFile(file, text);
+    const { outcomes, summary } = await desk.import(file, jobOf(file));
+    expect([outcomes[0]?.split(' ')[1], summary.warnings.join()]).toEqual([
+      'unchanged',
+      expect.stringContaining('behind the 15th'),
+    ]);
+    await writeFile(file, text.replace(kept, '99999999999999.97'));
+    await desk.import(file, jobOf(file));
+    expect(storedOne(desk.sandbox, 'asset', id)['original_cost']).toBe('99999999999999.97');
   });
 
   it('a cell that a person and somebody else changed is a conflict, until it is imported once more (32)', async () => {

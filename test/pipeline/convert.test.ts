@@ -110,6 +110,11 @@ describe('whole numbers', () => {
   ])('%j → %s', (cell, expected) => {
     expect(convertCell('template.Finance.Heads', cell)).toBe(expected);
   });
+
+  test('what is none is told to be written without decimals', () => {
+    const mapping = mappingOf({ columns: { Id: 'id', N: 'name' }, match: { key: 'id' } }, ['Id', 'N']);
+    expect(issuesOf(mapping, ['id:5', 'x'])[0]?.message).toContain('a whole number. Write digits such as 17.');
+  });
 });
 
 describe('dates', () => {

@@ -303,6 +303,24 @@ describe('reading', () => {
     expect(lossesOf('asset', { template: { id: 99, fields: { a: 1, b: '' } } })).toEqual([['template.99.a', '1']]);
   });
 
+  it('names groups and form rows that are no objects, by their first field', () => {
+    const odd = { currency: 'USD', manufacturer_currency: ['EUR'], custom_form: [{ id: 3, data: { Rack: 'A1' } }] };
+    expect(lossesOf('asset', { ...odd, name: 'A' })).toEqual([
+      ['currency.value', 'USD'],
+      ['manufacturer_currency.value', '["EUR"]'],
+      ['form.3', '{"Rack":"A1"}'],
+    ]);
+    expect(lossesOf('contract', { expenditure_type: 'opex', alert: 'weekly' })).toEqual([
+      ['expenditure_type.type', 'opex'],
+      ['alert.is_active', 'weekly'],
+    ]);
+    expect(lossesOf('supplier', { contact_person: [{ name: 'Bob' }] })).toEqual([
+      ['contact_person.name', '[{"name":"Bob"}]'],
+    ]);
+    const none = { currency: '', custom_form: [{ id: 3, custom_form_data: null, name: 'Data centre' }] };
+    expect([lossesOf('asset', none), lossesOf('contract', { alert: false, expenditure_type: null })]).toEqual([[], []]);
+  });
+
   it('derived values are never losses', () => {
     expect(lossesOf('asset', { region: 7, supplier_name: { odd: true }, alert: ['x'] })).toEqual([]);
   });

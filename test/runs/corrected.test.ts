@@ -188,6 +188,33 @@ describe('corrected rows are read as the file was that they are of', () => {
     expect(second.faults[0]?.['message']).toContain('has two readings');
   });
 
+  it('texts that a spreadsheet program took for numbers, unless they were to be corrected; also corrected twice (69)', async () => {
+    const job = {
+      kind: 'import',
+      resource: 'supplier',
+      match: { key: 'name' },
+      columns: { Name: 'name', Zip: 'business_zip_postal_code', Phone: 'phone', EIN: 'ein', Country: 'country' },
+    };
+    const rows = ['007,01234,+4930123456,012345678,Norwey', '008,0,+47,0123456789,Sweden', '009,02,+1,,Suomy'];
+    const saved = (text: string) => text.replace(/(?<=^|,)(?:0+|\+)(?=\d+,)/gm, '');
+    const first = await desk.import(
+      await desk.file('s.csv', ['Name,Zip,Phone,EIN,Country', ...rows, ''].join('\n')),
+      job,
+    );
+    expect(first.outcomes).toEqual(['2 invalid', '3 invalid', '4 invalid']);
+    const back = saved(await readFile(join(first.reportDir, 'rejected.csv'), 'utf8')).replace('Norwey', 'Norway');
+    const second = await desk.import(await desk.file('again.csv', back.replace(/^9,2/m, '9,3')), job);
+    expect(second.outcomes).toEqual(['2 created', '3 created', '4 invalid']);
+    expect(second.summary.warnings.filter((text) => text.includes('lost the zeros, the plus'))).toHaveLength(4);
+    const more = saved(await readFile(join(second.reportDir, 'rejected.csv'), 'utf8')).replace('Suomy', 'Finland');
+    expect((await desk.import(await desk.file('third.csv', more), job)).outcomes).toEqual(['2 created']);
+    expect(desk.sandbox.records('supplier')).toMatchObject([
+      { name: '007', business_zip_postal_code: '01234', phone: '+4930123456', ein: '012345678' },
+      { name: '008', business_zip_postal_code: '0', phone: '+47', ein: '123456789' },
+      { name: '009', business_zip_postal_code: '3', phone: '+1' },
+    ]);
+  });
+
   it('and by themselves where no run of this data folder has them', async () => {
     const file = `${HEADING};_row;_outcome;_codes;_message\nB1;box;12,345;2025-04-03;8;invalid;required;x\n`;
     await desk.import(await desk.file('a.csv', [HEADING, ...CLEAR, ''].join('\n')), JOB);

@@ -211,6 +211,27 @@ describe('a service', () => {
     }
   });
 
+  it('says which columns of an export name custom fields that no import can set, and what an id is for', async () => {
+    const desk = await openDesk({ seed: 'demo' });
+    try {
+      const names = [
+        'template.Finance.Cost Centre',
+        'template.Security.Classification',
+        'form.Data centre.Photo',
+        'form.Data centre.Rack',
+      ];
+      const path = await file('e.csv', `id,Serial,${names}\n17,S1,CC-1,,p.png,R1\n`);
+      const { suggestion } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
+      const no = expect.stringContaining('holds attachments, or is one of another template');
+      expect(suggestion.columns.map(({ field, why }) => field ?? why)).toEqual([
+        ...[expect.stringContaining('`match: { key: id }`'), 'serial_number'],
+        ...[names[0], no, no, names[3]],
+      ]);
+    } finally {
+      await desk.close();
+    }
+  });
+
   it('that does not answer is a note, and the suggestion does without', async () => {
     const desk = await openDesk({ seed: 'demo' });
     const settings = desk.settings({ ROWFERRY_API_TOKEN: 'wrong' });

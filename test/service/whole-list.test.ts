@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Decimal } from '../../src/model/decimal.js';
+import { walkList } from '../../src/service/lists/walk-list.js';
 import { readWholeList, type WholeList, type WholeListOptions } from '../../src/service/lists/whole-list.js';
 import type { Json, Service } from '../../src/service/port.js';
 import { type LivingOptions, livingList, random } from './whole-list-fake.js';
@@ -130,6 +131,22 @@ describe('a list at rest', () => {
     const page = async (_: string, number: number) => ({ count: 3_000, results: number === 1 ? all : [] });
     const list = await whole({ page, inFlightLimit: 4 } as unknown as Service);
     expect(list).toMatchObject({ consistency: 'verified', records: 3_000 });
+  });
+
+  test.each([
+    ['in pages, of which the first looks like all', 25, 'partial', 60],
+    ['whole, whatever page is asked for', 60, 'verified', 60],
+  ])('that comes bare, %s', async (_, size, consistency, records) => {
+    const all = Array.from({ length: 60 }, (_, at) => ({ id: at + 1 }));
+    const page = async (_: string, number: number) => {
+      const results = size === 60 ? all : all.slice((number - 1) * size, number * size);
+      return { count: results.length, results, bare: true };
+    };
+    const service = { page, inFlightLimit: 4 } as unknown as Service;
+    expect(await whole(service)).toMatchObject({ consistency, records });
+    const walk = walkList(service, 'supplier');
+    for await (const _ of walk);
+    expect([walk.certified, await walk.confirm()]).toEqual(Array(2).fill(consistency === 'verified'));
   });
 });
 

@@ -1,5 +1,6 @@
 import type { IssueCode } from '../../model/issue.js';
 import { type Cell, displayText } from '../../model/row.js';
+import type { SourceFormat } from '../../model/source.js';
 
 /** Why a cell cannot be converted: the code, and what to say after the cell has been quoted. */
 export interface Refusal {
@@ -59,4 +60,24 @@ function precisionLost(what: string): Refusal {
 
 function significantDigits(plain: string): number {
   return plain.replace(/^-?[0.]*/, '').replace('.', '').length;
+}
+
+/** What a spreadsheet program saves of a text that it takes for a whole number: `00123` and `+123` become `123`. */
+export const savedForm = (text: string): string => text.replace(/^\+?0*(?=\d+$)/, '');
+
+/**
+ * Whether a cell may be what a program has saved of a text that it took for a number: without zeros or a plus before it, or with
+ * no more digits than binary numbers keep. In workbooks and JSON text stays text.
+ */
+export function isSavedForm(cell: Cell, text: string, format: SourceFormat): boolean {
+  const typed = typeof cell === 'object' && cell.t === 'n' ? cell.value : undefined;
+  const saved = typeof cell === 'string' && format === 'csv' ? cell : typed;
+  if (saved === undefined || saved === text) return false;
+  return saved === savedForm(text) || hasLostDigits(saved, text);
+}
+
+function hasLostDigits(saved: string, text: string): boolean {
+  if (!/^-?\d+(?:\.\d+)?$/.test(text) || significantDigits(text) <= MAX_DIGITS) return false;
+  const kept = Number(text);
+  return [kept, Number(kept.toPrecision(MAX_DIGITS))].includes(Number(saved));
 }

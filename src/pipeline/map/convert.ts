@@ -85,12 +85,13 @@ function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {
 
 function integer(cell: Cell, rule: DecimalRule): number | Refusal {
   const value = decimal(cell, rule);
-  // Nobody is to write a fraction.
-  if (isRefusal(value)) return refuse(value.refused, value.why.replace(/1234[.,]50/, '1234'));
+  if (isRefusal(value)) return value.why === notANumber(rule).why ? NOT_A_WHOLE_NUMBER : value;
   if (value.scale > 0) return refuse('not_an_integer', 'is not a whole number. Correct the cell.');
   const whole = Number(value.text);
   return Number.isSafeInteger(whole) ? whole : refuse('out_of_range', 'is too large. Correct the cell.');
 }
+
+const NOT_A_WHOLE_NUMBER = refuse('not_a_number', 'cannot be read as a whole number. Write digits such as 17.');
 
 function date(cell: Cell, formats: readonly DateFormat[] | undefined): string | Refusal {
   if (typeof cell === 'string') return formats ? dateInFormats(cell, formats) : unambiguousDate(cell);

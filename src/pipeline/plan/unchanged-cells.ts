@@ -6,7 +6,7 @@ import { type Fields, isEmpty, isRef, normaliseKey, sameValue, type Value, value
 import { PARTNERS } from '../../resources/rules.js';
 import { checkValue } from '../../resources/value-check.js';
 import { equalsStored, isTruncated as isCutByService, isNormalisedForm } from '../apply/compare.js';
-import { trimText } from '../map/cell-text.js';
+import { isSavedForm, trimText } from '../map/cell-text.js';
 import type { MappingInput } from '../map/columns.js';
 import { excerpt } from '../map/headings.js';
 import { compileMapping, type Mapping } from '../map/map.js';
@@ -181,7 +181,7 @@ interface ExportedColumn {
  * Compares the cells of a file with what an export wrote into them. A cell that means the same is no change: its field is
  * not set, so that what somebody else has written meanwhile stays. Keys, constants, and values that the job gives to blank
  * cells stay as they are, and a cell that an import has set counts from then on. `fields`: what the export wrote, as its job
- * file names it. `warn` is told of a column as often as a cell of it has lost zeros.
+ * file names it. `warn` is told of a column as often as a cell of it has lost zeros, a plus sign or digits.
  */
 export function keepEdits(
   input: MappingInput,
@@ -224,7 +224,7 @@ export function keepEdits(
         continue;
       }
       if (trimText(text) === '') continue;
-      if (meta.format === 'csv' && hasLostZeros(cell, text)) warn(lostZerosText(column.heading));
+      if (isSavedForm(cell, text, meta.format)) warn(lostFormText(column.heading));
       else if (cell !== text && !isCut(cell, text)) {
         exported ??= exportedRow(row.row, texts);
         if (!isSame(column, staged, exported)) continue;
@@ -328,12 +328,8 @@ function isCut(cell: Cell, text: string): boolean {
   return typeof cell === 'string' && cell.length >= MAX_CELL_TEXT && text.startsWith(cell);
 }
 
-/** Spreadsheet programs read `00123` in a CSV file as a number. */
-const hasLostZeros = (cell: Cell, text: string): boolean =>
-  text.startsWith('0') && cell !== text && cell === text.replace(/^0+(?=\d+$)/, '');
-
-const lostZerosText = (heading: string): string =>
-  `"${excerpt(heading)}": cells have lost the zeros with which they were exported, such as 00123, which a spreadsheet program saves as 123: they count as not changed. Where that is a change, make it in an export as XLSX.`;
+const lostFormText = (heading: string): string =>
+  `"${excerpt(heading)}": cells have lost the zeros, the plus sign or the digits behind the 15th with which they were exported, such as 00123, which a spreadsheet program saves as 123: they count as not changed. Where that is a change, make it in an export as XLSX, as text.`;
 
 function isSame({ field, heading, isText }: ExportedColumn, staged: StagedRow, exported: StagedRow): boolean {
   const now = staged.set[field];

@@ -224,7 +224,7 @@ async function selectRecords(plan: ExportPlan, list: Records): Promise<Selection
   }
   if (partlyKnown > 0) {
     run.warn(
-      `${partlyKnown} customers are known by name or id alone and are not in the file: a changed row of theirs could not be imported, because an update replaces the whole record.`,
+      `Customers that are known by name or id alone and are not in the file: ${formatNumber(partlyKnown)}. A changed row of theirs could not be imported, because an update replaces the whole record.`,
     );
   }
   if (withoutId > 0) {

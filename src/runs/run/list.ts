@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Correction } from '../../model/correction.js';
 import { errorText, RunError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
 import type { Job } from '../../model/job.js';
@@ -153,6 +154,7 @@ export interface RunInfo {
   /** Name of the private copy of the file. */
   readonly source?: string;
   readonly jsonRows?: boolean | undefined;
+  readonly corrections?: readonly Correction[] | undefined;
   readonly dryRun?: boolean;
   readonly reportDir?: string;
   readonly lineage?: Lineage;

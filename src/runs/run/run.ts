@@ -33,7 +33,7 @@ import {
 } from './core.js';
 import type { RunFolder } from './layout.js';
 import { type Lineage, readSummary, retriedRows } from './list.js';
-import { readAsEarlier, sourceOptions, withCorrections } from './table.js';
+import { readAsEarlier, readAsOf, sourceOptions, withCorrections, withHandedBackTexts } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
 export type RowsKind = 'import' | 'reconcile' | 'undo';
@@ -155,9 +155,11 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
     const opened = new RunStore(folder.store, { durable: !request.dryRun });
     store = opened;
     const asRead = await readAsEarlier(settings.home, request, whole, opened);
-    const correctedSource = withCorrections(asRead, request.corrections, (text) => run.warn(text));
-    const source =
-      request.lineage?.retries === undefined ? correctedSource : onlyRows(correctedSource, opened.rows.rowNumbers());
+    const warn = (text: string) => run.warn(text);
+    const corrected = withCorrections(asRead, request.corrections, warn);
+    const { handedBackBy } = readAsOf(opened);
+    const restored = await withHandedBackTexts(settings.home, corrected, handedBackBy, warn);
+    const source = request.lineage?.retries === undefined ? restored : onlyRows(restored, opened.rows.rowNumbers());
     const isRetried = job.match.key.length === 0 ? await retriedRows(settings.home, folder.run) : undefined;
     const past = pastOf(opened, isRetried);
     reached('past-read');

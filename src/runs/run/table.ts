@@ -12,6 +12,7 @@ import { displayText, isBlank, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
 import { type DecimalSurvey, showsAmounts } from '../../pipeline/map/amounts.js';
+import { savedForm } from '../../pipeline/map/cell-text.js';
 import { holdsCorrections, indexHeadings, isOwnHeading } from '../../pipeline/map/headings.js';
 import { keyParts } from '../../pipeline/match/key.js';
 import { type REJECTED_COLUMNS, rejectedLine } from '../../report/report-lines.js';
@@ -20,6 +21,7 @@ import { READ_AS, RunStore } from '../../store/run-store.js';
 import { columnNames } from '../../suggest/column-names.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { type RunInfo, readRunInfo, runIds } from './list.js';
+import { withOriginalTexts } from './original-texts.js';
 
 export { columnNames };
 
@@ -138,11 +140,39 @@ const isCodePage = (encoding: string | null): encoding is string => encoding !==
 /** The file of a run that has ended, as it was read then; undefined where it cannot be read any more. */
 export async function sourceOf(home: string, run: string): Promise<OpenSource | undefined> {
   const folder = runFolder(home, run);
-  const { source = '', job } = readRunInfo(folder);
+  const { source = '', job, corrections } = readRunInfo(folder);
   if (!job || !('match' in job.job)) return undefined;
   const rowsJob = job.job;
-  const options = queryStore(folder, (store) => sourceOptionsAsRead(rowsJob, store));
-  return options && openSource(join(folder.dir, 'work', source), options).catch(() => undefined);
+  const asked = queryStore(folder, (store) => ({ options: sourceOptionsAsRead(rowsJob, store), ...readAsOf(store) }));
+  const opened = asked && (await openSource(join(folder.dir, 'work', source), asked.options).catch(() => undefined));
+  return opened && withHandedBackTexts(home, withCorrections(opened, corrections), asked.handedBackBy);
+}
+
+/** Corrected rows with the texts that the run which handed them back had read, where these were lost on the way. */
+export async function withHandedBackTexts(
+  home: string,
+  source: OpenSource,
+  by: string | undefined,
+  warn: (text: string) => void = () => undefined,
+): Promise<OpenSource> {
+  const { headings, format } = source.meta;
+  const earlier = by === undefined || format === 'ndjson' ? undefined : await sourceOf(home, by);
+  if (by === undefined || !earlier) return source;
+  const rowAt = headings.map(foldText).lastIndexOf('_row');
+  const before = columnsOf(earlier);
+  return withOriginalTexts(
+    source,
+    {
+      source: earlier,
+      numberOf: ({ cells }) => rowNumber(displayText(cells[rowAt])),
+      columns: columnsOf(source).map((name) => (name === undefined ? -1 : before.indexOf(name))),
+      faulty(rows) {
+        const outcomes = queryStore(runFolder(home, by), (store) => outcomesOf(store, rows)) ?? [];
+        return new Map(outcomes.map(({ ref, issues }) => [ref.row, new Set(issues.map(({ column }) => column))]));
+      },
+    },
+    warn,
+  );
 }
 
 /** Asks the store of a run something that may be at work; undefined where there is none that can be read. */
@@ -196,13 +226,16 @@ async function firstRows(source: OpenSource, keys: ReadonlySet<string>): Promise
       const ours = (name: (typeof REJECTED_COLUMNS)[number]) => displayText(cells[own.lastIndexOf(name)]).trim();
       const row = rowNumber(ours('_row'));
       if (row === undefined) continue;
-      const key = cells.filter((_, at) => keys.has(columns[at] ?? '')).map((cell) => foldText(displayText(cell)));
+      const key = cells.filter((_, at) => keys.has(columns[at] ?? '')).map((cell) => keyForm(displayText(cell)));
       found.push({ row, outcome: ours('_outcome'), message: ours('_message'), key });
       if (found.length >= SAMPLE_ROWS) return found;
     }
   }
   return found;
 }
+
+/** Keys are compared as a spreadsheet program may have saved them. */
+const keyForm = (text: string): string => savedForm(foldText(text));
 
 /** The number in a cell of `_row`; undefined of a row that somebody added. */
 export function rowNumber(text: string): number | undefined {
@@ -219,11 +252,16 @@ interface EndedRows {
   readonly decimal: DecimalSurvey | undefined;
 }
 
+const outcomesOf = (store: RunStore, rows: readonly number[]): Outcome[] =>
+  [...store.rows.rows(`row in (${rows.join(',')})`)].flatMap((batch) => batch.map((one) => resultOf(one, '').outcome));
+
 /** Undefined where it ended one in another way than its cell says. A person may have emptied our cells. */
 function matchingOutcomes(store: RunStore, rows: readonly ReturnedRow[]): EndedRows | undefined {
-  const outcomes = new Map<number, Outcome>();
-  for (const batch of store.rows.rows(`row in (${rows.map(({ row }) => row).join(',')})`))
-    for (const one of batch) outcomes.set(one.row, resultOf(one, '').outcome);
+  const ended = outcomesOf(
+    store,
+    rows.map(({ row }) => row),
+  ).map((one) => [one.ref.row, one] as const);
+  const outcomes = new Map(ended);
   const differ = rows.some(
     ({ row, outcome }) => outcome !== '' && outcome !== (outcomes.get(row)?.kind ?? 'not_attempted'),
   );
@@ -240,7 +278,7 @@ function matchingOutcomes(store: RunStore, rows: readonly ReturnedRow[]): EndedR
 function keysMatch({ outcomes, isOpen }: EndedRows, rows: readonly ReturnedRow[], fields: number): boolean {
   const alike = rows.filter(({ row, message, key }) => {
     const outcome = outcomes.get(row);
-    const parts = outcome?.key ? (keyParts(outcome.key, fields) ?? []).map(foldText) : [];
+    const parts = outcome?.key ? (keyParts(outcome.key, fields) ?? []).map(keyForm) : [];
     if (parts.length > 0 && key.length > 0) return key.some((part) => parts.includes(part));
     return !outcome || outcome.kind === 'not_attempted' ? isOpen : message === rejectedLine(outcome)[3];
   });

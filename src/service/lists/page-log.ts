@@ -117,7 +117,7 @@ function parseLine(bytes: Buffer): LoggedPage | undefined {
 /** The records in a line; undefined where it is damaged. */
 function recordsIn(line: Buffer): readonly Json[] | undefined {
   try {
-    const page = readPage(parseJson(line.toString('utf8', line.indexOf(TAB) + 1)), 1);
+    const page = readPage(parseJson(line.toString('utf8', line.indexOf(TAB) + 1)));
     return typeof page === 'string' ? undefined : page.results;
   } catch {
     return undefined;

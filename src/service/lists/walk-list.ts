@@ -3,7 +3,16 @@ import { RunError } from '../../model/error.js';
 import type { Json, Page, Readable, Service } from '../port.js';
 import { recordIdOf, refusesRequest } from '../transport/answer.js';
 import { IdSet } from './id-set.js';
-import { backward, forward, NO_FACTS, openWindow, type PageKeys, Pass, type PassResult } from './walk.js';
+import {
+  backward,
+  DOCUMENTED_SIZE,
+  forward,
+  NO_FACTS,
+  openWindow,
+  type PageKeys,
+  Pass,
+  type PassResult,
+} from './walk.js';
 
 /** Whether a request was refused for what it asks for; its status. */
 export function refusalOf(error: unknown): number | undefined {
@@ -65,10 +74,19 @@ export function walkList(service: Service, resource: Readable, options: WalkOpti
     return { answer: { page, count, keys, fresh: records.length, again }, records };
   }
 
+  /** A list without a count may be one page of it: then the next shows others. */
+  async function checkAlone({ results }: Page): Promise<void> {
+    const next = await service.page(resource, 2, {}, { pastEnd: true });
+    const ids = new Set(results.map(recordIdOf));
+    if (next.results.some((record) => !ids.has(recordIdOf(record))))
+      pass.problem(2, 'beyond', 'it holds more, although page 1 came as a list without a count');
+  }
+
   /** The records of each page that were not shown before, and the count that it stated. */
   async function* walk(): AsyncGenerator<{ readonly records: readonly Json[]; readonly count: number }> {
     const checkBarren = barrenPageGuard();
     const first = options.first ?? (await read(1));
+    if (first.bare && first.results.length >= DOCUMENTED_SIZE) await checkAlone(first);
     const pages = first.results.length === 0 ? 0 : Math.ceil(first.count / first.results.length);
     const last = isForward && pages > 1 ? await read(pages) : undefined;
     ends = { first, last, pages };

@@ -1,7 +1,7 @@
 import type { Page } from '../port.js';
 
 /** The service's documented page size (interface, section 8); used until a page shows the real one. */
-const DOCUMENTED_SIZE = 25;
+export const DOCUMENTED_SIZE = 25;
 /** So many of each kind are said in full in each pass, the others are counted. */
 const MAX_OF_A_KIND = 3;
 

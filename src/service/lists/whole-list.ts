@@ -289,7 +289,7 @@ export async function readPasses(
         let text = '[]';
         if (cachedPage) line = { pass: number, page: at, count: cachedPage.count, keys: cachedPage.keys, at: [] };
         else {
-          const parsed = page.known ? reparsePage(page, at) : page;
+          const parsed = page.known ? reparsePage(page) : page;
           options.onRecords?.(parsed.results);
           ({ line, text } = lineOf(parsed, number, at, slots, log));
           // A record that has changed may read as before where it is shown next: what it is then is to be kept.
@@ -330,8 +330,8 @@ function differenceOf(last: PassResult, before: PassResult, shared: number): str
 }
 
 /** A page that read so before, when its records had another form than now. */
-function reparsePage({ text = '' }: Page, number: number): Page {
-  const page = readPage(parseJson(text), number);
+function reparsePage({ text = '' }: Page): Page {
+  const page = readPage(parseJson(text));
   if (typeof page === 'string') throw new Error(page);
   return { ...page, text };
 }

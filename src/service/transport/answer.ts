@@ -170,11 +170,11 @@ function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !('isLosslessNumber' in value);
 }
 
-/** `{count, results}` (interface, section 8), or a bare list, which is then all there is. */
-export function readPage(json: unknown, page: number): Page | string {
+/** `{count, results}` (interface, section 8), or a bare list: all there is, unless the next page shows others. */
+export function readPage(json: unknown): Page | string {
   if (Array.isArray(json)) {
     if (!json.every(isRecord)) return 'the list holds something that is not a record';
-    return { count: json.length, results: page === 1 ? json.map(withNumericId) : [] };
+    return { count: json.length, results: json.map(withNumericId), bare: true };
   }
   if (!isRecord(json)) return 'the answer is not a list';
   const { results } = json;
