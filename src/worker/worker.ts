@@ -212,6 +212,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const processor = runProcessor({
       settings,
       store: opened,
+      queue,
       log,
       stopping: signal,
       homeId: id,

@@ -123,7 +123,7 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     const readJobs = openJobFiles(jobsDir);
     const goAway = store.presence.enter('rowferry');
     const processor = runProcessor({
-      ...{ settings, store, log: SILENT, stopping: stop, homeId: id, dropFolder, stops },
+      ...{ settings, store, queue: sim.queue, log: SILENT, stopping: stop, homeId: id, dropFolder, stops },
       context: ({ run, insteadOf }) => ({
         settings,
         clock,

@@ -13,9 +13,18 @@ import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
+import type { Claim } from '../inbox/claim.js';
 import { openTurns } from '../rights.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
-import { DelayedError, type Job, type Processor, type Store, UnrecoverableError, WaitingError } from '../store/port.js';
+import {
+  DelayedError,
+  type Job,
+  type Processor,
+  type Queue,
+  type Store,
+  UnrecoverableError,
+  WaitingError,
+} from '../store/port.js';
 import { ClaimArchive, type RepeatedSummary } from './archive.js';
 import { checkJobData, type ValidData } from './data.js';
 import {
@@ -33,6 +42,7 @@ import {
 } from './failure.js';
 import { beginTicket, endTicket, type FollowUp, isBegunHere, readTicket, ticketOf, wasBegunBy } from './home.js';
 import {
+  claimJobId,
   type EndedRun,
   freshState,
   type JobState,
@@ -48,6 +58,8 @@ import type { Stops } from './stops.js';
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps extends PrepareDeps {
   readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check'>;
+  /** The queue that the jobs come from. */
+  readonly queue: Pick<Queue, 'getJob'>;
   readonly log: Logger;
   /** Aborted when this process was told to end: runs are handed back. */
   readonly stopping: AbortSignal;
@@ -81,6 +93,10 @@ const NO_SPACE_MS = 5_000;
 const MOVE_AGAIN_MS = 10_000;
 /** A run that another delivery works on is asked for again so soon. */
 const RETRY_SOON_MS = 1_000;
+/** A dropped file asks for its turn after so long for each that is before it, and at most after so long. */
+const TURN = { eachMs: 200, mostMs: 5_000 };
+/** So soon the drop folder has offered again what the queue knows no job of, where anybody looks through it. */
+const OFFERED_WITHIN_MS = 150_000;
 /** When a job that does not come further is given up: so many workers died over it since it last did. */
 const MAX_DEATHS = 4;
 
@@ -171,7 +187,7 @@ class Delivery {
     this.log = deps.log.child({ job: this.name, queueJob: job.id });
   }
 
-  /** The job of a dropped file: an older file of it is not to write over a newer one. */
+  /** The job of a dropped file: its files wait here for their turn, rather than ask the queue for it again and again. */
   get dropped(): string | undefined {
     return this.origin.claim && this.name;
   }
@@ -201,6 +217,7 @@ class Delivery {
     // Handed back a moment ago and taken once more by the worker that is ending: left to others.
     if (stopping.aborted) throw new Requeue(RETRY_SOON_MS);
     if (this.origin.elsewhere) throw requeueForOthers();
+    if (this.origin.claim) await this.assertInTurn(this.origin.claim);
     this.state = await this.resolveRun();
     const { run } = this.state;
     const lease = await store.lease(`run.${run}`, settings.leaseMs);
@@ -211,6 +228,21 @@ class Delivery {
       return await this.redactResult(result);
     } finally {
       await lease.release().catch(() => undefined);
+    }
+  }
+
+  /**
+   * An older file of a job is not to write over a newer one: a file waits while one before it lies in `processing/` and its
+   * job is to come, to whichever worker. For a job that failed and left its file there nobody waits.
+   */
+  private async assertInTurn(claim: Claim): Promise<void> {
+    const { dropFolder, queue } = this.deps;
+    const before = await dropFolder.claimsBefore(claim);
+    for (const one of before) {
+      if (await dropFolder.isOver(one)) continue;
+      const job = await queue.getJob(claimJobId(one));
+      const isToCome = job ? job.finishedOn === undefined : Date.now() - this.job.timestamp < OFFERED_WITHIN_MS;
+      if (isToCome) throw new Requeue(Math.min(before.length * TURN.eachMs, TURN.mostMs));
     }
   }
 

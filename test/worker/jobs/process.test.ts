@@ -332,8 +332,11 @@ describe('the file of a slot', () => {
 });
 
 describe('a claimed file', () => {
-  async function claimed(content: string): Promise<{ id: string; run: string; file: string; dir: string }> {
-    const run = newRunId();
+  async function claimed(
+    content: string,
+    afterMs = 0,
+  ): Promise<{ id: string; run: string; file: string; dir: string }> {
+    const run = newRunId(new Date(Date.now() + afterMs));
     const dir = path.join(bench.dir, 'drop', 'processing', 'assets', run);
     await mkdir(dir, { recursive: true });
     const file = path.join(dir, 'a.csv');
@@ -357,6 +360,22 @@ describe('a claimed file', () => {
     await job.remove();
     const again = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
     expect(again.returnvalue).toEqual(job.returnvalue);
+  });
+
+  it('waits while the job of an older file is to come, and not where that has failed', async () => {
+    bench = await openBench();
+    await bench.worker();
+    const [one, two, three] = [await claimed(sheet(3)), await claimed(sheet(4), 1_000), await claimed(sheet(5), 2_000)];
+    const later = await bench.add({ job: 'assets', file: one.file }, { jobId: one.id, delay: 1_000 });
+    const sooner = await bench.add({ job: 'assets', file: two.file }, { jobId: two.id });
+    expect((await bench.settled(sooner)).returnvalue.rows).toMatchObject({ created: 1, unchanged: 3 });
+    expect((await bench.settled(later)).returnvalue.rows).toMatchObject({ created: 3 });
+    const four = await claimed(sheet(6), 3_000);
+    const faulty = await bench.add({ job: 'assets', file: three.file, no: 1 }, { jobId: three.id });
+    expect((await bench.settled(faulty)).failedReason).toContain('unknown key `no`');
+    const last = await bench.settled(await bench.add({ job: 'assets', file: four.file }, { jobId: four.id }));
+    expect(last.returnvalue.rows).toMatchObject({ created: 2 });
+    expect(await readdir(three.dir)).toEqual(['a.csv']);
   });
 
   it('that cannot be run lies in failed with the reason', async () => {
