@@ -40,7 +40,16 @@ import {
   requeueFirst,
   unrecoverable,
 } from './failure.js';
-import { beginTicket, endTicket, type FollowUp, isBegunHere, readTicket, ticketOf, wasBegunBy } from './home.js';
+import {
+  beginTicket,
+  endTicket,
+  type FollowUp,
+  isBegunHere,
+  noteTaken,
+  readTicket,
+  ticketOf,
+  wasBegunBy,
+} from './home.js';
 import {
   claimJobId,
   type EndedRun,
@@ -57,7 +66,7 @@ import type { Stops } from './stops.js';
 
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps extends PrepareDeps {
-  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check'>;
+  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check' | 'update'>;
   /** The queue that the jobs come from. */
   readonly queue: Pick<Queue, 'getJob'>;
   readonly log: Logger;
@@ -289,7 +298,6 @@ class Delivery {
     const { handedBack: _, awaySince: __, waited: ___, ...state } = this.state;
     this.state = state;
     this.followUp = ticketOf(settings.home, state.run)?.again;
-    beginTicket(settings.home, job, state.run);
     await rm(runFolder(settings.home, state.run).aside, { force: true });
 
     const stop = stops.watch(state.run, stopping, ...endSignals);
@@ -332,6 +340,7 @@ class Delivery {
       );
     // The job's id may name the run. Taken up again at once, under the lease of the new run.
     const fresh = freshState(this.origin.run === undefined ? await freshRunId(settings.home) : run);
+    await noteTaken(store, { run, home, by: fresh.run, host: hostname() });
     throw new Requeue(0, { ...fresh, insteadOf: { run, host }, mark });
   }
 
@@ -362,6 +371,8 @@ class Delivery {
         this.log.info(`the same content was run before as ${first.run}; put away in ${dir}`);
         return summary;
       }
+      // Not before: a job that is left to other workers is not to be put back by this one when the queue knows it no more.
+      beginTicket(settings.home, this.job, this.state.run);
       this.state = this.ownedState();
       await this.job.updateProgress(this.state);
       const signal = scheduleLease ? AbortSignal.any([stop, scheduleLease.lost]) : stop;

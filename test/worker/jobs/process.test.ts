@@ -212,7 +212,10 @@ describe('a run', () => {
     expect([first.ended, second.ended].flat()).toHaveLength(1);
   });
 
-  it('whose worker and data folder are gone is begun anew elsewhere, and says so', async () => {
+  it.each([
+    ['', (_: Job) => undefined],
+    ['also where the queue forgot it', (job: Job) => job.remove()],
+  ])('whose worker and data folder are gone is begun anew elsewhere, and says so %s', async (_, forget) => {
     const { latencyMs, rows } = slow(80);
     bench = await openBench({ latencyMs });
     const first = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });
@@ -227,7 +230,8 @@ describe('a run', () => {
     expect(bench.sandbox.commits).toHaveLength(rows);
     expect(await runsOf(other.settings.home)).toEqual([job.returnvalue.run]);
     const { home } = (await bench.worker()).settings;
-    expect(await restoreJobs(home, bench.queue)).toEqual([]);
+    await forget(job);
+    expect(await restoreJobs(home, bench.queue, bench.store)).toEqual([]);
     const [run = ''] = await runsOf(home);
     const { aside, aside_reason: reason } = await readRun(home, run);
     expect([aside, tickets(home)]).toEqual([true, []]);
