@@ -212,6 +212,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const processor = runProcessor({
       settings,
       store: opened,
+      queue,
       log,
       stopping: signal,
       homeId: id,
@@ -245,7 +246,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     // Nothing is taken any more, least of all what is just handed back.
     signal.addEventListener('abort', () => void runsWorker.pause(true).catch(() => undefined), { once: true });
     const restore = () =>
-      restoreJobs(home, queue).catch((error: unknown) => log.warn({ err: error }, 'worker.restore_jobs'));
+      restoreJobs(home, queue, opened).catch((error: unknown) => log.warn({ err: error }, 'worker.restore_jobs'));
     await restore();
     closing.add('restoring', repeatEvery(RESTORE_EVERY_MS, restore));
     const { keepDays } = settings;

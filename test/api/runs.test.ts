@@ -169,7 +169,7 @@ describe('the socket of a home', () => {
       getJob: async () => undefined,
       add: async (...job: unknown[]) => put.push(job),
     } as unknown as Parameters<typeof restoreJobs>[1];
-    expect(await restoreJobs(home, queue)).toEqual([left]);
+    expect(await restoreJobs(home, queue, { read: async () => undefined })).toEqual([left]);
     const retries = { attempts: 3, backoff: { type: 'exponential', delay: 15_000 } };
     expect(put).toEqual([['import', order.data, { jobId: `run.${left}`, ...retries }]]);
     expect(await client.look('a-job')).toEqual(expect.objectContaining({ id: 'a-job', progress: null, summary: null }));

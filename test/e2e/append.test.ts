@@ -199,6 +199,7 @@ describe('`key: none`: every row is a new record', () => {
       carrier: async () => ({
         parts: 0,
         sent: { reads: 0, writes: 0, retries: 0 },
+        lost: false,
         carry: (requests) => requests.map(() => Promise.resolve(undefined)),
         cancel: () => undefined,
         quiesce: async () => undefined,

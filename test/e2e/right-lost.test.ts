@@ -20,6 +20,7 @@ const JOB = {
 const alone: Carrier = {
   parts: 0,
   sent: { reads: 0, writes: 0, retries: 0 },
+  lost: false,
   carry: (requests) => requests.map(() => Promise.resolve(undefined)),
   cancel: () => undefined,
   quiesce: async () => undefined,

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Carrier } from '../../src/runs/run/context.js';
 import { runFolder } from '../../src/runs/run/layout.js';
 import { type Past, readPast } from '../../src/runs/run/run.js';
 import { RunStore } from '../../src/store/run-store.js';
@@ -49,6 +50,18 @@ describe('requests of a process that was killed', () => {
     expect(resumed.summary.requests.writes).toBe(60);
     expect(resumed.commits).toBe(0);
     expect(resumed.summary.warnings.join()).toContain('the counts of requests are at least what was sent');
+  });
+
+  it('are at least so many, too, where another worker was lost that had some of them', async () => {
+    desk = await openDesk();
+    const carrier: Carrier = {
+      ...{ parts: 0, lost: true, sent: { reads: 0, writes: 0, retries: 0 } },
+      ...{ carry: () => [], cancel: () => undefined, quiesce: async () => undefined, close: async () => undefined },
+    };
+    const { summary } = await desk.import(await desk.file('a.csv', 'Serial,Name\nN-1,Box\n'), JOB, {
+      worker: { carrier: async () => carrier, exclusive: async () => undefined },
+    });
+    expect(summary.warnings.join()).toContain('of this run was cut off: the counts of requests are at least');
   });
 
   it('are on record with the outcomes that they brought, whenever the process is killed', async () => {

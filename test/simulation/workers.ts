@@ -123,7 +123,7 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     const readJobs = openJobFiles(jobsDir);
     const goAway = store.presence.enter('rowferry');
     const processor = runProcessor({
-      ...{ settings, store, log: SILENT, stopping: stop, homeId: id, dropFolder, stops },
+      ...{ settings, store, queue: sim.queue, log: SILENT, stopping: stop, homeId: id, dropFolder, stops },
       context: ({ run, insteadOf }) => ({
         settings,
         clock,
@@ -142,7 +142,7 @@ export async function playWorkers(scenario: WorkerScenario, folder: string): Pro
     });
     const taking = sim.worker(owner, processor, { concurrency: 4, lockMs: LEASE_MS });
     stop.addEventListener('abort', () => taking.pause(), { once: true });
-    const restore = () => restoreJobs(home, sim.queue).catch(() => undefined);
+    const restore = () => restoreJobs(home, sim.queue, store).catch(() => undefined);
     await restore();
     const endRestoring = repeatEvery(60_000, restore);
     const watched = await openInbox({

@@ -44,9 +44,9 @@ interface ConcludeOptions {
   readonly remember?: (summary: Summary) => Promise<void>;
 }
 
-/** What a process that was cut off had under way when it last noted its counts is in no journal. */
-const INCOMPLETE_COUNTS =
-  'An earlier process of this run was cut off: the counts of requests are at least what was sent, without what it had under way.';
+/** What a process that was cut off, or a worker that was lost, had under way when it last told its counts is in no journal. */
+const incompleteCounts = (cutOff: string): string =>
+  `${cutOff} of this run was cut off: the counts of requests are at least what was sent, without what it had under way.`;
 
 /** Whether an earlier process brought the run to its end: there is nothing left but its reports, and that is said. */
 export function isFinished(run: Run): boolean {
@@ -65,7 +65,8 @@ export async function conclude(
   let finished = false;
   try {
     const status = statusOf(run, stopped);
-    if (run.past.killed && !run.past.finished) run.warn(INCOMPLETE_COUNTS);
+    if (run.past.killed && !run.past.finished) run.warn(incompleteCounts('An earlier process'));
+    if (run.carrier?.lost) run.warn(incompleteCounts('Another worker that sent requests'));
     // Of a rehearsal the reports show what the rows hold: whoever writes them once more after a power cut needs it.
     if (status === undefined && run.request.dryRun && !run.past.finished) await flushFile(run.folder.resolved);
     if (status === undefined) run.store.setValue('finished', { warnings: run.warnings, detected: run.evidence });

@@ -82,5 +82,7 @@ export interface Carrier {
   quiesce(): Promise<void>;
   /** Requests that other workers sent for this run. */
   readonly sent: { readonly reads: number; readonly writes: number; readonly retries: number };
+  /** A worker was lost that may have sent more for this run. */
+  readonly lost: boolean;
   close(): Promise<void>;
 }

@@ -94,13 +94,22 @@ export async function listClaims(inbox: string): Promise<Claim[]> {
   const claims: Claim[] = [];
   for (const job of await visibleFolders(join(inbox, 'processing'))) {
     for (const run of await visibleFolders(join(inbox, 'processing', job))) {
-      const names = await readdir(claimFolder(inbox, { job, run })).catch((): string[] => []);
-      const file = names.find(isDataName);
-      // Absent where it is just being moved in, or somebody removed it.
+      const file = await dataFileIn(claimFolder(inbox, { job, run }));
       if (file !== undefined) claims.push(claimOf(inbox, job, run, file));
     }
   }
   return claims.sort((a, b) => (a.run < b.run ? -1 : 1));
+}
+
+/** Runs of a job's claims that came before this one, oldest first; their files may be gone. */
+export async function runsBefore(inbox: string, { job, run }: Pick<Claim, 'job' | 'run'>): Promise<string[]> {
+  const runs = await visibleFolders(join(inbox, 'processing', safeSegment(job)));
+  return runs.filter((other) => other < run).sort();
+}
+
+/** Name of the data file of a claim; undefined where it is just being moved in, or is gone. */
+export async function dataFileIn(folder: string): Promise<string | undefined> {
+  return (await readdir(folder).catch((): string[] => [])).find(isDataName);
 }
 
 export function isDataName(name: string): boolean {

@@ -14,13 +14,14 @@ import { parseAs } from '../store/shared.js';
 import {
   type Claim,
   claimFolder,
+  dataFileIn,
   displayName,
   ENDED_FOLDER,
   endedPrefix,
-  isDataName,
   isNamedAfter,
   RESERVED_FOLDERS,
   RESULT_SUFFIX,
+  runsBefore,
   safeSegment,
 } from './claim.js';
 import { isFolder, makeFolders, makeFolderWith, moveFolder, openPlain, readIfExists, replaceText } from './disk.js';
@@ -80,6 +81,21 @@ export class DropFolder {
   }
 
   /**
+   * Claims of the same job that came before, oldest first, and may have ended. None for a claim whose content is entered: its
+   * run goes on, and one of those before it may wait for that.
+   */
+  async claimsBefore(claim: ClaimId): Promise<ClaimId[]> {
+    if (await this.ledger.isEntered(claim)) return [];
+    return (await runsBefore(this.dir, claim)).map((run) => ({ job: claim.job, run }));
+  }
+
+  /** Whether there is nothing left to do for a claim than to move its folder. */
+  async isOver(claim: ClaimId): Promise<boolean> {
+    const hasFile = (await dataFileIn(claimFolder(this.dir, claim))) !== undefined;
+    return !hasFile || (await this.ledger.movedTo(claim)) !== undefined;
+  }
+
+  /**
    * Ends a claim: the folder moves as a whole to `<dir>/<place>/<job>/`, under a name that people can read. May be called again
    * after a crash, or for a claim that has ended; one that ended elsewhere stays there. Returns the folder in which things lie now.
    *
@@ -125,7 +141,7 @@ export class DropFolder {
   async endFolder(claim: ClaimId): Promise<string | undefined> {
     const moved = await this.ledger.movedTo(claim);
     // The ledger is told before the folder moves: while its file lies in `processing/`, it has not.
-    if (moved === undefined || (await hasDataFile(claimFolder(this.dir, claim)))) return undefined;
+    if (moved === undefined || (await dataFileIn(claimFolder(this.dir, claim))) !== undefined) return undefined;
     const folder = join(this.dir, moved);
     return (await isFolder(dirname(folder))) && (await isFolder(folder)) ? folder : undefined;
   }
@@ -175,10 +191,6 @@ export async function contentHash(claim: Claim): Promise<string> {
       { cause: error },
     );
   }
-}
-
-async function hasDataFile(folder: string): Promise<boolean> {
-  return (await readdir(folder).catch((): string[] => [])).some(isDataName);
 }
 
 type ClaimId = Pick<Claim, 'job' | 'run'>;
@@ -262,6 +274,7 @@ export function openLedger(inbox: string) {
     },
     /** The claim is about to end in this folder, relative to the drop folder. */
     recordMove: (claim: ClaimId, folder: string): Promise<void> => updateRecord(claim, { folder }),
+    isEntered: async (claim: ClaimId): Promise<boolean> => (await readRecord(claim)).entry !== undefined,
     /** The folder that was last said by `recordMove`; whether the claim got there, the folders tell. */
     movedTo: async (claim: ClaimId): Promise<string | undefined> => (await readRecord(claim)).folder,
     /** Forgets where claims have ended whose folders are gone. */

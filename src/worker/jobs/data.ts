@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { correction, MAX_CORRECTIONS } from '../../model/correction.js';
 import { Decimal } from '../../model/decimal.js';
 import { RunError } from '../../model/error.js';
-import { type Job, RUN_ID } from '../../model/job.js';
+import { type Job, type KeyPath, RUN_ID } from '../../model/job.js';
 import {
   JOB_KINDS,
   type JobKind,
@@ -159,6 +159,7 @@ const MOST_LISTED = 100;
 
 /**
  * Checks what came with a job of the queue. Each fault names the place, the value, shortened, and the rule; all are listed.
+ * What is or may be a cell is not quoted: the faults stay on the queue and in the log.
  * An inline job is checked like a job file.
  */
 export function checkJobData(name: string, data: unknown): CheckedData {
@@ -175,11 +176,12 @@ export function checkJobData(name: string, data: unknown): CheckedData {
     return { faults: [...faults, text] };
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    const text = `the data is ${quoteValue(data)}; it must be an object with \`job\` and \`file\` or \`rows\``;
-    return { faults: [...faults, text] };
+    return { faults: [...faults, 'the data must be an object with `job` and `file` or `rows`'] };
   }
   const { error } = DATA_SHAPES[kind].safeParse(data);
-  faults.push(...shapeProblems(error?.issues ?? [], data, dataShape(kind)).map(({ message }) => message));
+  const problems = shapeProblems(error?.issues ?? [], data, dataShape(kind));
+  const quotesCell = ([first]: KeyPath) => first === 'rows' || first === 'corrections';
+  faults.push(...problems.map(({ path, message }) => (quotesCell(path) ? message.replace(/".*"/s, '"…"') : message)));
   const { job, file, rows, options = {} } = data as Readonly<Record<string, unknown>> & { readonly options?: object };
   if (kind === 'export') {
     const problems = typeof file === 'string' && file !== '' ? targetProblems(file) : [];
@@ -238,14 +240,13 @@ function rowFaults(rows: readonly unknown[]): string[] {
   for (const [index, row] of rows.entries()) {
     const place = `rows[${index}]`;
     if (typeof row !== 'object' || row === null || Array.isArray(row)) {
-      faults.push(`\`${place}\` is ${quoteValue(row)}; a row is an object of headings and values`);
+      faults.push(`\`${place}\`: a row is an object of headings and values`);
       continue;
     }
     for (const [heading, value] of Object.entries(row)) {
       headings.add(heading);
       const rule = cellFault(value) ?? textFault(heading);
-      const plainValue = value instanceof Decimal ? value.text : value;
-      if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\` is ${quoteValue(plainValue)}; ${rule}`);
+      if (rule !== undefined) faults.push(`\`${place}.${clip(heading)}\`: ${rule}`);
     }
   }
   if (rows.length > 0 && headings.size === 0 && faults.length === 0) faults.push('`rows` hold no values at all');

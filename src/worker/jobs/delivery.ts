@@ -13,9 +13,18 @@ import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
+import type { Claim } from '../inbox/claim.js';
 import { openTurns } from '../rights.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
-import { DelayedError, type Job, type Processor, type Store, UnrecoverableError, WaitingError } from '../store/port.js';
+import {
+  DelayedError,
+  type Job,
+  type Processor,
+  type Queue,
+  type Store,
+  UnrecoverableError,
+  WaitingError,
+} from '../store/port.js';
 import { ClaimArchive, type RepeatedSummary } from './archive.js';
 import { checkJobData, type ValidData } from './data.js';
 import {
@@ -31,8 +40,18 @@ import {
   requeueFirst,
   unrecoverable,
 } from './failure.js';
-import { beginTicket, endTicket, type FollowUp, isBegunHere, readTicket, ticketOf, wasBegunBy } from './home.js';
 import {
+  beginTicket,
+  endTicket,
+  type FollowUp,
+  isBegunHere,
+  noteTaken,
+  readTicket,
+  ticketOf,
+  wasBegunBy,
+} from './home.js';
+import {
+  claimJobId,
   type EndedRun,
   freshState,
   type JobState,
@@ -47,7 +66,9 @@ import type { Stops } from './stops.js';
 
 /** What the processor of queue `rowferry` is given. */
 export interface RunDeps extends PrepareDeps {
-  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check'>;
+  readonly store: Pick<Store, 'lease' | 'leased' | 'workers' | 'check' | 'update'>;
+  /** The queue that the jobs come from. */
+  readonly queue: Pick<Queue, 'getJob'>;
   readonly log: Logger;
   /** Aborted when this process was told to end: runs are handed back. */
   readonly stopping: AbortSignal;
@@ -81,6 +102,10 @@ const NO_SPACE_MS = 5_000;
 const MOVE_AGAIN_MS = 10_000;
 /** A run that another delivery works on is asked for again so soon. */
 const RETRY_SOON_MS = 1_000;
+/** A dropped file asks for its turn after so long for each that is before it, and at most after so long. */
+const TURN = { eachMs: 200, mostMs: 5_000 };
+/** So soon the drop folder has offered again what the queue knows no job of, where anybody looks through it. */
+const OFFERED_WITHIN_MS = 150_000;
 /** When a job that does not come further is given up: so many workers died over it since it last did. */
 const MAX_DEATHS = 4;
 
@@ -171,7 +196,7 @@ class Delivery {
     this.log = deps.log.child({ job: this.name, queueJob: job.id });
   }
 
-  /** The job of a dropped file: an older file of it is not to write over a newer one. */
+  /** The job of a dropped file: its files wait here for their turn, rather than ask the queue for it again and again. */
   get dropped(): string | undefined {
     return this.origin.claim && this.name;
   }
@@ -201,6 +226,7 @@ class Delivery {
     // Handed back a moment ago and taken once more by the worker that is ending: left to others.
     if (stopping.aborted) throw new Requeue(RETRY_SOON_MS);
     if (this.origin.elsewhere) throw requeueForOthers();
+    if (this.origin.claim) await this.assertInTurn(this.origin.claim);
     this.state = await this.resolveRun();
     const { run } = this.state;
     const lease = await store.lease(`run.${run}`, settings.leaseMs);
@@ -211,6 +237,21 @@ class Delivery {
       return await this.redactResult(result);
     } finally {
       await lease.release().catch(() => undefined);
+    }
+  }
+
+  /**
+   * An older file of a job is not to write over a newer one: a file waits while one before it lies in `processing/` and its
+   * job is to come, to whichever worker. For a job that failed and left its file there nobody waits.
+   */
+  private async assertInTurn(claim: Claim): Promise<void> {
+    const { dropFolder, queue } = this.deps;
+    const before = await dropFolder.claimsBefore(claim);
+    for (const one of before) {
+      if (await dropFolder.isOver(one)) continue;
+      const job = await queue.getJob(claimJobId(one));
+      const isToCome = job ? job.finishedOn === undefined : Date.now() - this.job.timestamp < OFFERED_WITHIN_MS;
+      if (isToCome) throw new Requeue(Math.min(before.length * TURN.eachMs, TURN.mostMs));
     }
   }
 
@@ -257,7 +298,6 @@ class Delivery {
     const { handedBack: _, awaySince: __, waited: ___, ...state } = this.state;
     this.state = state;
     this.followUp = ticketOf(settings.home, state.run)?.again;
-    beginTicket(settings.home, job, state.run);
     await rm(runFolder(settings.home, state.run).aside, { force: true });
 
     const stop = stops.watch(state.run, stopping, ...endSignals);
@@ -300,6 +340,7 @@ class Delivery {
       );
     // The job's id may name the run. Taken up again at once, under the lease of the new run.
     const fresh = freshState(this.origin.run === undefined ? await freshRunId(settings.home) : run);
+    await noteTaken(store, { run, home, by: fresh.run, host: hostname() });
     throw new Requeue(0, { ...fresh, insteadOf: { run, host }, mark });
   }
 
@@ -330,6 +371,8 @@ class Delivery {
         this.log.info(`the same content was run before as ${first.run}; put away in ${dir}`);
         return summary;
       }
+      // Not before: a job that is left to other workers is not to be put back by this one when the queue knows it no more.
+      beginTicket(settings.home, this.job, this.state.run);
       this.state = this.ownedState();
       await this.job.updateProgress(this.state);
       const signal = scheduleLease ? AbortSignal.any([stop, scheduleLease.lost]) : stop;

@@ -61,6 +61,19 @@ export async function registeredRoots(
   return parseHomes(await store.read(HOMES_KEY)).find(({ id }) => id === homeId)?.roots;
 }
 
+/** A run that was begun in a data folder whose worker went away, and by what it was replaced where. */
+const takenSchema = z.object({ run: z.string(), home: z.string(), by: z.string(), host: z.string() });
+type Taken = z.output<typeof takenSchema>;
+/** Of so many it is remembered: the queue may have forgotten their jobs when the data folder comes back. */
+const MOST_TAKEN = 500;
+const TAKEN_KEY = 'taken';
+
+const parseTaken = (text: string | undefined): Taken[] => parseAs(z.array(takenSchema), text) ?? [];
+
+export async function noteTaken(store: Pick<Store, 'update'>, taken: Taken): Promise<void> {
+  await store.update(TAKEN_KEY, (text) => JSON.stringify([...parseTaken(text), taken].slice(-MOST_TAKEN)));
+}
+
 /** What tells this data folder from those of other machines: a random number, kept in it. The folder exists. */
 export function homeId(home: string): string {
   return withHome(home, (db) => {
@@ -192,8 +205,13 @@ export async function enqueueForHome(
  * The worker calls it at its start and after the queue was away; several may do so at once. Jobs of the drop folder are
  * offered again by the drop folder. Returns the runs.
  */
-export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'add'>): Promise<string[]> {
+export async function restoreJobs(
+  home: string,
+  queue: Pick<Queue, 'getJob' | 'add'>,
+  store: Pick<Store, 'read'>,
+): Promise<string[]> {
   const restored: string[] = [];
+  const own = homeId(home);
   withHome(home, (db) => {
     for (const { run } of db.prepare('select run from ticket where ended > 0').all())
       if (runAgeMs(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
@@ -204,16 +222,17 @@ export async function restoreJobs(home: string, queue: Pick<Queue, 'getJob' | 'a
     if (await isLocked(lock)) continue;
     const queued = await queue.getJob(id);
     // Numbers begin anew in a queue that lost everything: the same id may be another job.
-    if (queued && ticketKey(queued) === key) {
-      const state = stateOf(queued);
-      if (state?.home !== undefined && state.home !== homeId(home) && (await isBegunHere(home, run))) {
-        const text = `While its worker was away the job was begun anew on ${state.host}, as run ${state.run}: look there before this one is gone on with.`;
-        await writeFile(aside, text);
-        endTicket(home, run);
-      }
-      continue;
+    const isQueued = queued && ticketKey(queued) === key;
+    const state = isQueued ? stateOf(queued) : undefined;
+    const taken = isQueued
+      ? state?.home !== undefined && state.home !== own && { by: state.run, host: state.host }
+      : parseTaken(await store.read(TAKEN_KEY)).findLast((one) => one.run === run && one.home === own);
+    if (taken) {
+      const text = `While its worker was away the job was begun anew on ${taken.host}, as run ${taken.by}: look there before this one is gone on with.`;
+      if (await isBegunHere(home, run)) await writeFile(aside, text);
+      endTicket(home, run);
     }
-    if (id.startsWith('drop.')) continue;
+    if (taken || isQueued || id.startsWith('drop.')) continue;
     const jobId = /^(night|run)\./.test(id) ? id : againJobId(run);
     if (jobId !== id && (await queue.getJob(jobId))) continue;
     const isBoundHere = again !== undefined || (await isBegunHere(home, run));

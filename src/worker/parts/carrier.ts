@@ -85,6 +85,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
   const activeParts = new Map<string, Part>();
   const sent = { reads: 0, writes: 0, retries: 0 };
   let number = 0;
+  let lost = false;
   let polling: Promise<void> | undefined;
   const timer = setInterval(() => {
     polling ??= poll().finally(() => {
@@ -214,6 +215,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
 
   function markLost(id: string, part: Part, reason: string): void {
     log.warn({ part: id, reason }, 'part.lost');
+    lost = true;
     drop(id, part);
     part.settleRest(LOST);
   }
@@ -286,6 +288,9 @@ export function openCarrier(options: CarrierOptions): Carrier {
       }
     },
     sent,
+    get lost() {
+      return lost;
+    },
     async close() {
       signal.removeEventListener('abort', stop);
       clearInterval(timer);

@@ -16,6 +16,7 @@ it.each([
   const carrier: Carrier = {
     parts,
     sent: { reads: 0, writes: 0, retries: 0 },
+    lost: false,
     carry(requests) {
       sent.push('by others');
       return requests.map(() => Promise.resolve({ kind: 'done' as const }));

@@ -158,6 +158,7 @@ async function bind(store: BullStore, settings: Settings, options: WorkerOptions
   const processor = runProcessor({
     settings,
     store,
+    queue: store.queue('rowferry'),
     log: pino({ level: process.env['JOBS_LOG'] ?? 'silent' }),
     stopping: stopping.signal,
     homeId: id,

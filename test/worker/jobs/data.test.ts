@@ -116,25 +116,35 @@ describe('data of a job', () => {
       '`options.company` is "0"; it must be 1 or more',
       'unknown key `options.compny`, did you mean `company`?',
       'unknown key `optoins`, did you mean `options`?',
-      '`rows[0].a` is a mapping; a cell is text, a number, true, false or null',
-      '`rows[1]` is "x"; a row is an object of headings and values',
-      '`rows[2].n` is "9223372036854776000"; numbers this long lose digits on their way; send it as text',
-      '`rows[2].i` is "Infinity"; numbers this long lose digits on their way; send it as text',
+      '`rows[0].a`: a cell is text, a number, true, false or null',
+      '`rows[1]`: a row is an object of headings and values',
+      '`rows[2].n`: numbers this long lose digits on their way; send it as text',
+      '`rows[2].i`: numbers this long lose digits on their way; send it as text',
       'give exactly one of `file` and `rows`; both are there',
     ]);
   });
 
   it('is refused with a text that not every queue can keep', () => {
     expect(faults('import', { job: 'assets', rows: [{ Name: 'a\0b' }, { Name: '\ud83d' }, { 'x\0': '😀' }] })).toEqual([
-      '`rows[0].Name` is "a\0b"; a text may hold no NUL and no half of a character',
-      '`rows[1].Name` is "\ud83d"; a text may hold no NUL and no half of a character',
-      '`rows[2].x\0` is "😀"; a text may hold no NUL and no half of a character',
+      '`rows[0].Name`: a text may hold no NUL and no half of a character',
+      '`rows[1].Name`: a text may hold no NUL and no half of a character',
+      '`rows[2].x\0`: a text may hold no NUL and no half of a character',
     ]);
     const corrections = [{ column: 'Name', row: 2, value: 'a\0' }];
     expect(faults('import', { job: 'assets', file: 'a.csv', corrections })).toEqual([
       'a text of the data holds a NUL or half of a character',
     ]);
     expect(faults('import', { job: 'assets', rows: [{ Name: '\\u0000 😀' }] })).toEqual([]);
+  });
+
+  it('quotes nothing of rows and corrections where it is refused (112)', () => {
+    const refused = [
+      '[{"Name":"SECRET"}]',
+      { job: 'a', rows: '[{"Name":"SECRET"}]' },
+      { job: 'a', rows: ['SECRET', { Name: 'SECRET\0' }, { Name: { SECRET: 1 } }], corrections: ['SECRET "a"'] },
+      { job: 'a', file: 'a.csv', corrections: [{ column: 'Name', row: 'SECRET', value: 5 }] },
+    ];
+    for (const data of refused) expect(faults('import', data).join()).toMatch(/^(?!.*SECRET)../s);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { afterEach, describe, expect } from 'vitest';
 import { localDate } from '../../../src/runs/job-file.js';
 import { newRunId } from '../../../src/runs/run/layout.js';
+import { restoreJobs } from '../../../src/worker/jobs/home.js';
 import { itWith } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 import { type Bench, type Bound, openBench, runsOf } from './bench.js';
@@ -199,6 +200,9 @@ describe('an export that another worker must write', () => {
     const job = await bench.settled(added);
     expect(job.returnvalue).toMatchObject({ status: 'succeeded', target: { path: target } });
     expect([one.ended.length, other.ended.length]).toEqual([0, 1]);
+    // Nor does the one that had it first put it back, once the queue knows it no more.
+    await job.remove();
+    expect(await restoreJobs(one.settings.home, bench.queue, bench.store)).toEqual([]);
   });
 });
 

@@ -212,7 +212,10 @@ describe('a run', () => {
     expect([first.ended, second.ended].flat()).toHaveLength(1);
   });
 
-  it('whose worker and data folder are gone is begun anew elsewhere, and says so', async () => {
+  it.each([
+    ['', (_: Job) => undefined],
+    ['also where the queue forgot it', (job: Job) => job.remove()],
+  ])('whose worker and data folder are gone is begun anew elsewhere, and says so %s', async (_, forget) => {
     const { latencyMs, rows } = slow(80);
     bench = await openBench({ latencyMs });
     const first = await bench.worker({ env: { ROWFERRY_CONCURRENCY: '2' } });
@@ -227,7 +230,8 @@ describe('a run', () => {
     expect(bench.sandbox.commits).toHaveLength(rows);
     expect(await runsOf(other.settings.home)).toEqual([job.returnvalue.run]);
     const { home } = (await bench.worker()).settings;
-    expect(await restoreJobs(home, bench.queue)).toEqual([]);
+    await forget(job);
+    expect(await restoreJobs(home, bench.queue, bench.store)).toEqual([]);
     const [run = ''] = await runsOf(home);
     const { aside, aside_reason: reason } = await readRun(home, run);
     expect([aside, tickets(home)]).toEqual([true, []]);
@@ -332,8 +336,11 @@ describe('the file of a slot', () => {
 });
 
 describe('a claimed file', () => {
-  async function claimed(content: string): Promise<{ id: string; run: string; file: string; dir: string }> {
-    const run = newRunId();
+  async function claimed(
+    content: string,
+    afterMs = 0,
+  ): Promise<{ id: string; run: string; file: string; dir: string }> {
+    const run = newRunId(new Date(Date.now() + afterMs));
     const dir = path.join(bench.dir, 'drop', 'processing', 'assets', run);
     await mkdir(dir, { recursive: true });
     const file = path.join(dir, 'a.csv');
@@ -357,6 +364,22 @@ describe('a claimed file', () => {
     await job.remove();
     const again = await bench.settled(await bench.add({ job: 'assets', file }, { jobId: id }));
     expect(again.returnvalue).toEqual(job.returnvalue);
+  });
+
+  it('waits while the job of an older file is to come, and not where that has failed', async () => {
+    bench = await openBench();
+    await bench.worker();
+    const [one, two, three] = [await claimed(sheet(3)), await claimed(sheet(4), 1_000), await claimed(sheet(5), 2_000)];
+    const later = await bench.add({ job: 'assets', file: one.file }, { jobId: one.id, delay: 1_000 });
+    const sooner = await bench.add({ job: 'assets', file: two.file }, { jobId: two.id });
+    expect((await bench.settled(sooner)).returnvalue.rows).toMatchObject({ created: 1, unchanged: 3 });
+    expect((await bench.settled(later)).returnvalue.rows).toMatchObject({ created: 3 });
+    const four = await claimed(sheet(6), 3_000);
+    const faulty = await bench.add({ job: 'assets', file: three.file, no: 1 }, { jobId: three.id });
+    expect((await bench.settled(faulty)).failedReason).toContain('unknown key `no`');
+    const last = await bench.settled(await bench.add({ job: 'assets', file: four.file }, { jobId: four.id }));
+    expect(last.returnvalue.rows).toMatchObject({ created: 2 });
+    expect(await readdir(three.dir)).toEqual(['a.csv']);
   });
 
   it('that cannot be run lies in failed with the reason', async () => {

@@ -17,11 +17,11 @@ it('a job that the queue lost in the middle of its run is put back and continues
   await first.stop();
   await bench.queue.obliterate({ force: true });
   const [run = ''] = await runsOf(first.settings.home);
-  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([run]);
-  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([]);
+  expect(await restoreJobs(first.settings.home, bench.queue, bench.store)).toEqual([run]);
+  expect(await restoreJobs(first.settings.home, bench.queue, bench.store)).toEqual([]);
   // Lost once more before anybody took it.
   await bench.queue.obliterate({ force: true });
-  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([run]);
+  expect(await restoreJobs(first.settings.home, bench.queue, bench.store)).toEqual([run]);
   const job = await bench.queue.getJob(`again.${run}`);
   expect(job?.opts.attempts).toBe(2);
   await bench.worker();
@@ -29,7 +29,7 @@ it('a job that the queue lost in the middle of its run is put back and continues
   expect(settled.returnvalue).toMatchObject({ run, rows: { created: 80 } });
   expect(bench.sandbox.commits).toHaveLength(80);
   await settled.remove();
-  expect(await restoreJobs(first.settings.home, bench.queue)).toEqual([]);
+  expect(await restoreJobs(first.settings.home, bench.queue, bench.store)).toEqual([]);
 });
 
 it('a job that is put back is left to workers with the data folder that holds its run (49)', async () => {
@@ -42,7 +42,7 @@ it('a job that is put back is left to workers with the data folder that holds it
   await bench.queue.obliterate({ force: true });
   const alive = await bench.store.lease(`home.${homeId(first.settings.home)}`, 60_000);
   const other = await bench.worker({ home: 'other' });
-  const [run = ''] = await restoreJobs(first.settings.home, bench.queue);
+  const [run = ''] = await restoreJobs(first.settings.home, bench.queue, bench.store);
   await new Promise((next) => setTimeout(next, 2_500));
   expect(await runsOf(other.settings.home)).toEqual([]);
   await alive?.release();

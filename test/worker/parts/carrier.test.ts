@@ -149,7 +149,9 @@ describe('a part', () => {
     const at = await granted.opened;
     expect(await carried[1]).toEqual(done(1));
     await team.queue.obliterate({ force: true });
+    expect(carrier.lost).toBe(false);
     expect(await kinds(carried)).toEqual(['open', 'done']);
+    expect(carrier.lost).toBe(true);
     expect(performance.now() - at).toBeGreaterThanOrEqual(LEASE_MS);
   });
 
