@@ -59,6 +59,7 @@ export const ISSUE_CODES = {
   record_exists: 'A record with this key exists, and the job does not update records.',
   id_unknown: 'The record was created, and the service did not tell its id.',
   value_normalised: 'The service stored the value in another form.',
+  key_normalised: 'The service stored the key in another form, by which the next import does not find the record.',
   run_stopped: 'The run stopped before this row.',
   no_retire_values:
     'The run created the record; the service has no delete, and the job names no values that retire it.',

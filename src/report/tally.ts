@@ -91,14 +91,22 @@ function reasonOf(outcome: Outcome): string {
 export class Losses {
   readonly #rows = { destroyed: 0, missing: 0, other_form: 0 };
   readonly #fields = { destroyed: new Set<string>(), missing: new Set<string>() };
-  /** The first value in another form. */
+  /** The first value in another form; the first key, by which the next import does not find the record. */
   #example: string | undefined;
+  #keyExample: string | undefined;
+
+  /** Whether the rows did not all end as well as their outcomes say. */
+  get needsPerson(): boolean {
+    return this.#keyExample !== undefined;
+  }
 
   add({ kind, issues, ref }: Outcome, diff: readonly DiffText[]): void {
     if (kind !== 'updated' && kind !== 'created') return;
-    const normalised = issues.find(({ code }) => code === 'value_normalised');
+    const rekeyed = issues.find(({ code }) => code === 'key_normalised');
+    const normalised = rekeyed ?? issues.find(({ code }) => code === 'value_normalised');
     if (normalised) this.#rows.other_form++;
     if (normalised) this.#example ??= `row ${ref.row}: ${normalised.message}`;
+    if (rekeyed) this.#keyExample ??= `row ${ref.row}: ${rekeyed.message}`;
     const lost =
       kind === 'created'
         ? issues.filter(({ code }) => code === 'would_lose_value')
@@ -127,7 +135,7 @@ export class Losses {
         `The service created ${countText(missing, 'record')} without values that were sent: ${named(this.#fields.missing)}. results.csv has each (would_lose_value).`,
       form > 0 &&
         !dry &&
-        `The service stored values of ${countText(form, 'row')} in another form than was sent, such as ${this.#example}`,
+        `The service stored values of ${countText(form, 'row')} in another form than was sent, such as ${this.#keyExample ?? this.#example}`,
     ];
     return sentences.filter((sentence) => sentence !== false);
   }
