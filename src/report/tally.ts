@@ -94,16 +94,19 @@ export class Losses {
   /** The first value in another form; the first key, by which the next import does not find the record. */
   #example: string | undefined;
   #keyExample: string | undefined;
+  /** Rows whose record still holds what they were to clear. */
+  #uncleared = 0;
 
   /** Whether the rows did not all end as well as their outcomes say. */
   get needsPerson(): boolean {
-    return this.#keyExample !== undefined;
+    return this.#keyExample !== undefined || this.#uncleared > 0;
   }
 
   add({ kind, issues, ref }: Outcome, diff: readonly DiffText[]): void {
     if (kind !== 'updated' && kind !== 'created') return;
     const rekeyed = issues.find(({ code }) => code === 'key_normalised');
     const normalised = rekeyed ?? issues.find(({ code }) => code === 'value_normalised');
+    if (issues.some(({ code }) => code === 'not_cleared')) this.#uncleared++;
     if (normalised) this.#rows.other_form++;
     if (normalised) this.#example ??= `row ${ref.row}: ${normalised.message}`;
     if (rekeyed) this.#keyExample ??= `row ${ref.row}: ${rekeyed.message}`;
@@ -136,6 +139,8 @@ export class Losses {
       form > 0 &&
         !dry &&
         `The service stored values of ${countText(form, 'row')} in another form than was sent, such as ${this.#keyExample ?? this.#example}`,
+      this.#uncleared > 0 &&
+        `The service kept values of ${countText(this.#uncleared, 'updated row')} that were to be cleared. faults.csv has each (not_cleared).`,
     ];
     return sentences.filter((sentence) => sentence !== false);
   }
