@@ -59,6 +59,8 @@ export const ISSUE_CODES = {
   record_exists: 'A record with this key exists, and the job does not update records.',
   id_unknown: 'The record was created, and the service did not tell its id.',
   value_normalised: 'The service stored the value in another form.',
+  key_normalised: 'The service stored the key in another form, by which the next import does not find the record.',
+  not_cleared: 'The record still holds a value that the update was to clear.',
   run_stopped: 'The run stopped before this row.',
   no_retire_values:
     'The run created the record; the service has no delete, and the job names no values that retire it.',

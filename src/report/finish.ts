@@ -148,7 +148,7 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
     ...input.summary,
     ...input.timing?.(),
     ...(input.summary.source ? { source: { ...input.summary.source, rows } } : {}),
-    status: input.summary.status ?? (forPerson > 0 ? 'partial' : 'succeeded'),
+    status: input.summary.status ?? (forPerson > 0 || losses.needsPerson ? 'partial' : 'succeeded'),
     ...(comparison ? { reconcile: comparison.result } : {}),
     rows: { ...tally.counts, total: totalRows(tally.counts) },
     ...(losses.rows ? { losses: losses.rows } : {}),

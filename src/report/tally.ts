@@ -91,14 +91,25 @@ function reasonOf(outcome: Outcome): string {
 export class Losses {
   readonly #rows = { destroyed: 0, missing: 0, other_form: 0 };
   readonly #fields = { destroyed: new Set<string>(), missing: new Set<string>() };
-  /** The first value in another form. */
+  /** The first value in another form; the first key, by which the next import does not find the record. */
   #example: string | undefined;
+  #keyExample: string | undefined;
+  /** Rows whose record still holds what they were to clear. */
+  #uncleared = 0;
+
+  /** Whether the rows did not all end as well as their outcomes say. */
+  get needsPerson(): boolean {
+    return this.#keyExample !== undefined || this.#uncleared > 0;
+  }
 
   add({ kind, issues, ref }: Outcome, diff: readonly DiffText[]): void {
     if (kind !== 'updated' && kind !== 'created') return;
-    const normalised = issues.find(({ code }) => code === 'value_normalised');
+    const rekeyed = issues.find(({ code }) => code === 'key_normalised');
+    const normalised = rekeyed ?? issues.find(({ code }) => code === 'value_normalised');
+    if (issues.some(({ code }) => code === 'not_cleared')) this.#uncleared++;
     if (normalised) this.#rows.other_form++;
     if (normalised) this.#example ??= `row ${ref.row}: ${normalised.message}`;
+    if (rekeyed) this.#keyExample ??= `row ${ref.row}: ${rekeyed.message}`;
     const lost =
       kind === 'created'
         ? issues.filter(({ code }) => code === 'would_lose_value')
@@ -127,7 +138,9 @@ export class Losses {
         `The service created ${countText(missing, 'record')} without values that were sent: ${named(this.#fields.missing)}. results.csv has each (would_lose_value).`,
       form > 0 &&
         !dry &&
-        `The service stored values of ${countText(form, 'row')} in another form than was sent, such as ${this.#example}`,
+        `The service stored values of ${countText(form, 'row')} in another form than was sent, such as ${this.#keyExample ?? this.#example}`,
+      this.#uncleared > 0 &&
+        `The service kept values of ${countText(this.#uncleared, 'updated row')} that were to be cleared. faults.csv has each (not_cleared).`,
     ];
     return sentences.filter((sentence) => sentence !== false);
   }

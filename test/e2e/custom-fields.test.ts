@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
-import { stored, storedOne } from '../support/records.js';
+import { probed, stored, storedOne } from '../support/records.js';
 import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
@@ -123,6 +123,20 @@ describe('custom field templates', () => {
       },
     ]);
     expect((await desk.import(file, job(columns, { blank: 'clear' }))).outcomes).toEqual(['2 unchanged']);
+  });
+
+  it.each([
+    ['PATCH', { write: { method: 'patch' } }, { patch: true }],
+    ['PUT, where what it leaves out is kept', {}, { omitted: 'kept' }],
+  ] as const)('a cleared value is said to be null, in case values are merged: %s', async (_, write, behaviour) => {
+    await deskWith({ templates: [FINANCE] });
+    await probed(desk, behaviour);
+    const columns = { Centre: 'template.Finance.Cost Centre' };
+    const file = await desk.file('a.csv', one('Centre', ''));
+    expect((await desk.import(file, job(columns, { blank: 'clear', ...write }))).outcomes).toEqual(['2 updated']);
+    const { template } = JSON.parse(desk.sandbox.commits[0]!.body!) as { template: { fields: object[] } };
+    expect(template.fields).toContainEqual({ id: 1, value: null });
+    expect(template.fields).toHaveLength(4);
   });
 
   it('a template without any value stays assigned', async () => {

@@ -314,6 +314,25 @@ describe('the first update of a run is read back', () => {
     expect(gone.summary.reason).toContain('floor');
   });
 
+  it('a value that was to be cleared and stays is a fault of its row, however many have one', async () => {
+    desk = await openDesk({ switches: { omittedOnPut: 'kept' } });
+    desk.sandbox.insert('asset', assets(8));
+    const columns = { Serial: 'serial_number', City: 'city', Room: 'room' };
+    const rows = Array.from({ length: 8 }, (_, at) => [`S-${at + 1}`, 'Bonn', '']);
+    const file = await desk.file('a.csv', csv([['Serial', 'City', 'Room'], ...rows]));
+    const clearing = job('city', { columns, blank: 'clear' });
+    const { exitCode, results, plan } = await desk.import(file, clearing);
+    expect([exitCode, results.length]).toEqual([3, 8]);
+    for (const row of results) {
+      expect([row['outcome'], row['changed_fields'], row['codes']]).toEqual(['updated', 'city', 'not_cleared']);
+      expect(row['message']).toMatch(/^The record still holds the old value "R1" of room: it could not be cleared\./);
+    }
+    expect(plan.filter(({ field }) => field === 'room')).toEqual([]);
+    const { results: again, summary } = await desk.import(file, clearing);
+    expect(summary.reason).toContain('it still holds the old value of room, which was to be cleared');
+    expect([again[0]?.['outcome'], again[0]?.['codes']]).toEqual(['unknown', 'not_cleared']);
+  });
+
   it('a value that the service trims is no fault, and unchanged the next time (34)', async () => {
     desk = await openDesk({ switches: { trimsText: 'on' } });
     desk.sandbox.insert('asset', assets(1));

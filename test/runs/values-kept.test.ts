@@ -61,8 +61,10 @@ const CREATE = {
   constants: { 'category.name': 'id:3' },
 };
 
+const CREATE_HEADINGS = ['Serial', 'Name', 'City'];
+
 const rowsOf = (n: number) => [
-  ['Serial', 'Name', 'City'],
+  CREATE_HEADINGS,
   ...Array.from({ length: n }, (_, i) => [`NEW-${i}`, 'A long name of a thing', 'Bonn']),
 ];
 
@@ -118,6 +120,67 @@ describe('a record that was created with less than was sent (34)', () => {
       expect([result.summary.losses, brief.reads()]).toEqual([undefined, 1]);
     } finally {
       await brief.close();
+    }
+  });
+});
+
+describe('a key that the service stores in another form', () => {
+  const change = (form: (serial: string) => string): NonNullable<Between['sent']> => {
+    return (method, body) =>
+      method === 'POST'
+        ? body.replace(/"serial_number":"([^"]*)"/, (_, key) => `"serial_number":"${form(key)}"`)
+        : body;
+  };
+  const idAlone: Between['answered'] = (method, answer) =>
+    method === 'POST' ? JSON.stringify({ id: JSON.parse(answer).id }) : answer;
+  const short = { ROWFERRY_SETTLE_WINDOW: '0.01' };
+
+  it.each([
+    ['in capitals', (key: string) => key.toUpperCase(), 'full', short],
+    ['without dashes', (key: string) => key.replaceAll('-', ''), 'full', short],
+    ['in capitals, and told the id alone', (key: string) => key.toUpperCase(), 'id', short],
+    ['in capitals, and seen within the settle window', (key: string) => key.toUpperCase(), 'id', {}],
+  ] as const)('%s: the first import says so, and none creates it again', async (_, form, answers, window) => {
+    desk = await openDesk({ responses: 'full' });
+    const between = await hangBetween(desk.sandbox.url, {
+      sent: change(form),
+      ...(answers === 'id' ? { answered: idAlone } : {}),
+    });
+    try {
+      const env = { ROWFERRY_API_URL: between.url, ...window };
+      const rows = [CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['new-2', 'B', 'Bonn']];
+      const file = await desk.file('a.csv', csv(rows));
+      const first = await desk.import(file, CREATE, { env });
+      expect([first.exitCode, first.summary.status, first.summary.rows.created]).toEqual([3, 'partial', 2]);
+      expect(first.summary.warnings.join()).toContain(`Write "${form('new-1')}" in the file`);
+      expect(first.results.map(({ id }) => Number(id) > 0)).toEqual([true, true]);
+      for (const dryRun of [true, false]) {
+        const again = await desk.import(file, CREATE, { env, dryRun });
+        expect(codes(again.results)).toEqual(['ambiguous near_match', 'ambiguous near_match']);
+        expect(again.results[1]?.['message']).toContain(`the service keeps it as "${form('new-2')}"`);
+      }
+      const { resource, match, columns } = CREATE;
+      const night = { resource, match: { key: match.key }, columns, orphans: { action: 'report' } };
+      const compared = await desk.reconcile(file, night, { env });
+      expect(compared.summary.reconcile?.orphans.total).toBe(0);
+      const stored = csv([CREATE_HEADINGS, [form('new-1'), 'A', 'Bonn']]);
+      expect((await desk.import(await desk.file('b.csv', stored), CREATE, { env })).outcomes).toEqual(['2 unchanged']);
+      expect(desk.sandbox.records('asset')).toHaveLength(2);
+    } finally {
+      await between.close();
+    }
+  });
+
+  it('that tells nothing: the rows that are not found by their keys are named', async () => {
+    desk = await openDesk();
+    const between = await hangBetween(desk.sandbox.url, { sent: change((key) => key.toUpperCase()) });
+    try {
+      const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['NEW-2', 'B', 'Bonn']]));
+      const { summary } = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: between.url } });
+      const [text] = summary.warnings;
+      expect(text).toMatch(/^1 record that this run created cannot be found by the key of the row: row 2\..*once more/);
+    } finally {
+      await between.close();
     }
   });
 });

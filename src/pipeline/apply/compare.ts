@@ -5,6 +5,7 @@ import { fieldReaders, readFields, readRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
 import type { FieldType } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
+import { keyOf } from '../match/key.js';
 import { changesOf, isWriteOnly, type Merge, type MergeOptions } from '../plan/merge.js';
 
 /**
@@ -73,11 +74,17 @@ export function normalisedWarning(
   return warning('value_normalised', changed ? text + REWRITTEN_NOTE : text, { field, value: valueText(sent) });
 }
 
+/** By the value that was sent the record is not found again. */
+function keyWarning(field: string, sent: Value | undefined, got: Value | undefined): Issue {
+  const text = `The service stored ${field}, by which rows are matched, as "${valueText(got)}" where "${valueText(sent)}" was sent: the next import does not find the record by it. Write "${valueText(got)}" in the file, and wherever the file comes from.`;
+  return warning('key_normalised', text, { field, value: valueText(sent) });
+}
+
 /** Holds a record against the values of a create. What has no id is no record, and tells nothing. */
 export function compareWithStored(
   fields: Fields,
   record: Json,
-  { spec, lexicon }: Pick<MergeOptions, 'spec' | 'lexicon'>,
+  { spec, lexicon, job }: Pick<MergeOptions, 'spec' | 'lexicon' | 'job'>,
 ) {
   if (recordId(record['id']) === undefined) return { differing: [], normalised: [], unstored: [] };
   const read = readFields(spec, Object.keys(fields), record, lexicon);
@@ -92,7 +99,14 @@ export function compareWithStored(
       ? spec.form?.read === undefined
       : own !== undefined && own.read === undefined;
     const [wanted, got] = [fields[field], read.fields[field]];
-    if (unseen || equalsStored(wanted, got)) continue;
+    if (unseen) continue;
+    const isKept = () => keyOf({ got: got ?? null }, ['got']) === keyOf({ got: wanted ?? null }, ['got']);
+    // Customers are matched by what was sent.
+    if (spec.readable && job?.match.key.includes(field) && !isEmpty(got) && !isKept()) {
+      normalised.push(keyWarning(field, wanted, got));
+      continue;
+    }
+    if (equalsStored(wanted, got)) continue;
     if (isNormalisedForm(wanted, got, own?.type)) {
       normalised.push(normalisedWarning(field, wanted, got));
       continue;
@@ -105,7 +119,7 @@ export function compareWithStored(
     missing.push(isEmpty(got) ? missingWarning(field, wanted) : normalisedWarning(field, wanted, got));
   }
   return {
-    /** Fields in which the record does not hold what was asked for; the service may have trimmed or folded text. */
+    /** Fields in which the record does not hold what was asked for; the service may have trimmed or folded text, and made a key its own. */
     differing,
     /** One warning for each value that the service stored in another form; what the record does not show is left out. */
     normalised,

@@ -168,12 +168,18 @@ export class CreateRow extends RowWrite<Create> {
       const [wanted, got] = [fields[field], shown[field]];
       return !isEmpty(got) && !equalsStored(wanted, got) && !isNormalisedForm(wanted, got, specOf(field)?.type);
     });
-    if (!isOther) createdIds.set(id, true);
-    return !isOther;
+    const { length: others } = Object.keys(fields).filter((field) => !job.match.key.includes(field));
+    // A service that gives keys a form of its own keeps everything else as it was sent.
+    if (isOther && (!record || others === 0 || compareWithStored(fields, record, options.plan).differing.length > 0))
+      return false;
+    createdIds.set(id, true);
+    return true;
   }
 
   private created(id: number | undefined, issues: readonly Issue[]): DraftOutcome {
     const { memory, spec } = this.run.options.plan;
+    this.run.changesKeys ||= issues.some(({ code }) => code === 'key_normalised');
+    if (id !== undefined && this.run.changesKeys) memory.rememberKey(id, this.change.fields);
     if (id !== undefined) memory.remember(id, this.change.fields);
     // A customer's id is told by this answer or never: that it exists must not be forgotten.
     else if (!spec.readable) memory.rememberWithoutId(this.change.fields);
@@ -230,18 +236,16 @@ export class CreateRow extends RowWrite<Create> {
       return normalised;
     while (!run.answersComplete && run.answerChecks < MAX_READS) {
       run.answerChecks++;
-      run.answersComplete = this.isAnswerComplete(id, differing);
-      if ((await run.answersComplete) === undefined) run.answersComplete = undefined;
+      // Where it cannot be read now it is created all the same, whatever keeps us from looking at it.
+      const reading = run.read(id).then(
+        (record) => record && compareWithStored(this.change.fields, record, plan),
+        () => undefined,
+      );
+      run.answersComplete = reading.then((held) => held && differing.every((field) => held.differing.includes(field)));
+      const held = await reading;
+      if (held) return held.unstored;
+      run.answersComplete = undefined;
     }
     return (await run.answersComplete) === true ? unstored : normalised;
-  }
-
-  /** Undefined where the record cannot be read now: it is created, whatever keeps us from looking at it. */
-  private async isAnswerComplete(id: number, lacking: readonly string[]): Promise<boolean | undefined> {
-    const { plan } = this.run.options;
-    const record = await this.run.read(id).catch(() => undefined);
-    if (!record) return undefined;
-    const { differing } = compareWithStored(this.change.fields, record, plan);
-    return lacking.every((field) => differing.includes(field));
   }
 }

@@ -64,6 +64,8 @@ export class ReadBack {
   private currentTurn: Promise<void> | undefined;
   /** What is being found out about updates that seem to have lost something; nobody goes before that. */
   private readonly pendingChecks = new Set<Promise<void>>();
+  /** What was to be cleared and stayed: updates that clear it are read back, each. */
+  private readonly uncleared = new Set<string>();
   /** The service answers a write with something else than the record as it is then. */
   private answersUnreliable = false;
 
@@ -75,7 +77,8 @@ export class ReadBack {
     for (;;) {
       const [check] = this.pendingChecks;
       if (!check) {
-        const allCovered = this.turns >= MAX_TURNS || this.uncovered(change).length === 0;
+        const mayStay = changesOf(change.diff).some(({ field, kind }) => kind === 'clear' && this.uncleared.has(field));
+        const allCovered = !mayStay && (this.turns >= MAX_TURNS || this.uncovered(change).length === 0);
         if (this.verified && allCovered) return undefined;
         if (!this.currentTurn) return this.takeTurn(change);
       }
@@ -159,10 +162,11 @@ export class ReadBack {
     }
     if (isIntact(seen)) return { issues: seen.issues };
     const lost = [...seen.dropped, ...(isWithoutEffect(seen) ? seen.stale : [])];
+    const isUncleared = lost.every((field) => isEmpty(merge.target[field]));
     this.run.stop(
       new RunError(
         'failed',
-        `The update of ${plan.spec.name} ${id} was read back, and the service did not keep ${lost.map((field) => storedPart(field, seen)).join(', ')}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
+        `The update of ${plan.spec.name} ${id} was read back, and ${isUncleared ? 'it still holds the old value of' : 'the service did not keep'} ${lost.map((field) => storedPart(field, seen)).join(', ')}${isUncleared ? ', which was to be cleared' : ''}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
         [
           'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
         ],
@@ -170,7 +174,7 @@ export class ReadBack {
     );
     return seen.dropped.length > 0
       ? { issues: [...seen.issues, ...lossWarnings(seen, merge)], lost: lostValues(seen, merge) }
-      : { issues: [...seen.issues, staleFault(id, seen.stale)], unchanged: true };
+      : { issues: [...seen.issues, ...this.staleFaults(id, merge, seen.stale)], unchanged: true };
   }
 
   private compare(record: Json, merge: Merge): Differences {
@@ -220,10 +224,27 @@ export class ReadBack {
       for (const field of stale) {
         const [wanted, got] = [merge.target[field], read.fields[field]];
         if (isEmpty(got)) dropped.push(field);
-        else issues.push(keptOldWarning(field, wanted, got));
+        else issues.push(isEmpty(wanted) ? this.unclearedFault(field, got) : keptOldWarning(field, wanted, got));
       }
     }
     return { dropped, altered, stale, applied, unclear, issues };
+  }
+
+  private staleFaults(id: number, { target, diff }: Merge, stale: readonly string[]): Issue[] {
+    const old = new Map(diff.map((one) => [one.field, one.old]));
+    const isCleared = (field: string) => isEmpty(target[field]);
+    const kept = stale.filter((field) => !isCleared(field));
+    const cleared = stale.filter(isCleared).map((field) => this.unclearedFault(field, old.get(field)));
+    return kept.length > 0 ? [staleFault(id, kept), ...cleared] : cleared;
+  }
+
+  private unclearedFault(field: string, old: Value | undefined): Issue {
+    this.uncleared.add(field);
+    const probe = this.run.options.plan.omittedIsKept
+      ? ''
+      : ' Or `rowferry doctor --probe` finds out whether the service keeps what an update leaves out: then the next run says that it is to be empty.';
+    const text = `The record still holds the old value "${valueText(old)}" of ${field}: it could not be cleared. Clear it in the service, or leave it with \`blank: keep\`.${probe}`;
+    return fault('not_cleared', text, { field, value: valueText(old) });
   }
 }
 
@@ -268,8 +289,7 @@ function staleFault(id: number, fields: readonly string[]): Issue {
 }
 
 function keptOldWarning(field: string, wanted: Value | undefined, got: Value | undefined): Issue {
-  const sent = isEmpty(wanted) ? 'nothing' : `"${valueText(wanted)}"`;
-  const text = `The service kept "${valueText(got)}" in ${field} where ${sent} was sent.${REWRITTEN_NOTE}`;
+  const text = `The service kept "${valueText(got)}" in ${field} where "${valueText(wanted)}" was sent.${REWRITTEN_NOTE}`;
   return warning('value_normalised', text, { field, value: valueText(wanted) });
 }
 

@@ -146,8 +146,11 @@ export class UpdateRow extends RowWrite<Update> {
     }
     this.endTurn?.(true);
     const issues = [...draft.issues, ...this.lateRisks(merge), ...found.issues];
-    const diff = found.lost?.length ? { diff: [...(draft.diff ?? []), ...found.lost] } : {};
-    return { ...draft, ...diff, ...(found.unchanged ? { kind: 'unknown' as const } : {}), issues };
+    const uncleared = new Set(found.issues.flatMap(({ code, field }) => (code === 'not_cleared' ? field : [])));
+    const diff = [...(draft.diff ?? this.change.diff), ...(found.lost ?? [])].filter(
+      (one) => !uncleared.has(one.field),
+    );
+    return { ...draft, diff, ...(found.unchanged ? { kind: 'unknown' as const } : {}), issues };
   }
 
   /** Losses that the record as it was planned did not show yet. */

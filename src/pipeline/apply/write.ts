@@ -128,6 +128,8 @@ export class WriteRun {
   /** Whether the answers to creates show the records as they are then. Asked once, of the first that lacks something. */
   answersComplete: Promise<boolean | undefined> | undefined;
   answerChecks = 0;
+  /** The service was seen to store a key in another form than was sent. */
+  changesKeys = false;
 
   constructor(readonly options: WriterOptions) {}
 

@@ -10,6 +10,9 @@ interface MemoryOptions extends Pick<MergeOptions, 'spec' | 'specOf'> {
   readonly job: RowsJob;
 }
 
+/** As what the id of a record is kept that was created from a key. No identity of a record: those are a field, `=` and a key. */
+export const sentKeyOf = (fields: readonly string[], key: string): string => `created ${fields.join('+')}=${key}`;
+
 /**
  * What our own last writes left in records where reads do not show it, one for each run; kept in the home folder.
  *
@@ -32,6 +35,12 @@ export class Memory {
     if (spec.name === 'customer' || Object.keys(kept).length > 0 || known.lastWritten(spec.name, id)) {
       known.remember(spec.name, id, encodeFields(kept) as Json);
     }
+  }
+
+  /** The service may keep the record of this row under another key, by which no row finds it. */
+  rememberKey(id: number, fields: Fields): void {
+    const { spec, known, job } = this.options;
+    known.rememberAs(spec.name, sentKeyOf(job.match.key, keyOf(fields, job.match.key)), { id });
   }
 
   /** The same before the record has an id: kept from before the request goes out until the id is known. The answer takes it back. */

@@ -371,8 +371,14 @@ function rootOf(field: string): string {
 
 function nullCleared(body: Record<string, unknown>, merge: Merge, options: MergeOptions): void {
   for (const { field, kind } of changesOf(merge.diff)) {
-    // A template and a form are lists of values: what is not in the list is gone.
-    if (kind !== 'clear' || field.startsWith('template.') || field.startsWith('form.')) continue;
+    // A form is a list of rows: what is not in the list is gone. Values of a template may be merged by their ids.
+    if (kind !== 'clear' || field.startsWith('form.')) continue;
+    const [, template, value] = field.startsWith('template.') ? field.split('.') : [];
+    if (template !== undefined) {
+      const { id, fields } = (body[options.spec.template.update] ?? {}) as { id?: unknown; fields?: unknown[] };
+      if (id === Number(template)) fields?.push({ id: Number(value), value: null });
+      continue;
+    }
     const spec = options.specOf(field);
     const path = spec?.update ?? (options.accepted.has(field) ? spec?.create : undefined);
     if (path === undefined) continue;

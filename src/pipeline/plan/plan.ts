@@ -45,6 +45,8 @@ export interface PlanOptions extends MergeOptions {
   readonly unshown?: number;
   /** Keys of records that another run has just created, and that cannot be read yet. */
   readonly unread?: ReadonlySet<string>;
+  /** Records that runs of this home created from a key, by it, and that have another key. */
+  readonly rekeyed?: ReadonlyMap<string, { readonly id: number; readonly key: string }>;
   /** Subcategories of a category; undefined where they are not known. */
   readonly subcategories?: (category: number) => readonly string[] | undefined;
   /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
@@ -141,6 +143,11 @@ class RowPlan {
     const { spec, job, memory } = this.options;
     const lastWrite = spec.readable ? undefined : memory.lastWritten(undefined, row.set, undefined);
     if (lastWrite) return this.createdWithoutId(lastWrite);
+    const own = this.options.rekeyed?.get(row.key);
+    if (own) {
+      const text = `The ${spec.name} ${own.id} was created from the key "${key}", and the service keeps it as "${keyText(own.key)}". Nothing was sent. Write the key as the service keeps it.`;
+      return this.refuse('ambiguous', 'near_match', text);
+    }
     const nearMatches = this.lookalikeIssues();
     if (nearMatches.length > 0 || row.issues.some(isNearMatch))
       return this.settle('ambiguous', [...row.issues, ...nearMatches]);

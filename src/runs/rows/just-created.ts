@@ -1,9 +1,11 @@
 import { inWaves } from '../../pipeline/match/filter.js';
 import { type Keys, keyOfText } from '../../pipeline/match/key.js';
-import { keepRecord, keysFound, type MatchOptions, recordKey } from '../../pipeline/match/match.js';
+import { keepRecord, keysFound, type MatchOptions, noteLookalike, recordKey } from '../../pipeline/match/match.js';
+import { sentKeyOf } from '../../pipeline/plan/last-writes.js';
+import type { PlanOptions } from '../../pipeline/plan/plan.js';
 import type { ResourceName } from '../../resources/spec.js';
 import { serviceName } from '../../service/address.js';
-import type { Readable } from '../../service/port.js';
+import type { KnownIds, Readable } from '../../service/port.js';
 import { withHome } from '../../store/home.js';
 import { RunStore } from '../../store/run-store.js';
 import { runFolder } from '../run/layout.js';
@@ -41,30 +43,49 @@ export function noteCreator(run: Run, resource: ResourceName): void {
 }
 
 /**
- * Reads by their ids the records that these runs created and the look-up did not find, as if it had shown them. Returns the keys
- * of those that cannot be read yet: they exist, and must not be created a second time.
+ * Reads by their ids the records that these runs created and the look-up did not find, as if it had shown them, and those whose
+ * keys the service was seen to store in another form. `unread`: keys of those that cannot be read yet: they exist, and must not
+ * be created a second time. `rekeyed`: what has another key than it was created from.
  */
-export async function findJustCreated(run: Run, keys: Keys, match: MatchOptions): Promise<ReadonlySet<string>> {
+export async function findOwnRecords(
+  run: Run,
+  keys: Keys,
+  match: MatchOptions,
+  known: KnownIds,
+): Promise<Required<Pick<PlanOptions, 'unread' | 'rekeyed'>>> {
   const { snapshot, service, spec } = match;
   const unread = new Set<string>();
-  if (run.creators.length === 0 || !spec.readable || keysFound(keys, snapshot) === keys.size) return unread;
-  const unseen: { readonly key: string; readonly id: number | undefined }[] = [];
+  const rekeyed = new Map<string, { id: number; key: string }>();
+  if (!spec.readable || keysFound(keys, snapshot) === keys.size) return { unread, rekeyed };
+  const unseen = new Map<string, { readonly id: number | undefined; readonly isNew: boolean }>();
+  for (const key of keys.keys()) {
+    const id = snapshot.has(key) ? undefined : known.lastWrittenAs(spec.name, sentKeyOf(match.key, key))?.['id'];
+    if (typeof id === 'number') unseen.set(key, { id, isNew: false });
+  }
   for (const creator of run.creators) {
     const gather = ({ rows }: RunStore) => {
       for (const batch of rows.rows(`kind = 'created'`)) {
         for (const { key: text, id } of batch) {
           const key = keyOfText(text, match.key.length);
-          if (key !== undefined && keys.has(key) && !snapshot.has(key)) unseen.push({ key, id });
+          if (key !== undefined && keys.has(key) && !snapshot.has(key)) unseen.set(key, { id, isNew: true });
         }
       }
     };
     RunStore.query(runFolder(run.settings.home, creator).store, gather, RunStore.openReadOnly);
   }
-  await inWaves(unseen, async ({ key, id }) => {
+  await inWaves([...unseen], async ([key, { id, isNew }]) => {
     const readAt = match.now();
     const record = id === undefined ? undefined : await service.get(spec.name as Readable, id);
-    if (id === undefined || !record) unread.add(key);
-    else if (recordKey(record, match) === key) keepRecord({ id, record, key, readAt }, match);
+    if (id === undefined || !record) {
+      if (isNew) unread.add(key);
+      return;
+    }
+    const current = recordKey(record, match);
+    if (current === key) return keepRecord({ id, record, key, readAt }, match);
+    rekeyed.set(key, { id, key: current });
+    known.rememberAs(spec.name, sentKeyOf(match.key, key), { id });
+    // No orphan of a reconciliation: a row means it.
+    if (match.lookalikes) noteLookalike(match.lookalikes, current, id);
   });
-  return unread;
+  return { unread, rekeyed };
 }

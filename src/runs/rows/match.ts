@@ -18,7 +18,7 @@ import { reached } from '../../trace/milestones.js';
 import { learnNames, loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import { remainingWindow } from './connection.js';
-import { findJustCreated } from './just-created.js';
+import { findOwnRecords } from './just-created.js';
 import type { Resolved } from './stage.js';
 
 export interface Matched extends Resolved {
@@ -82,7 +82,7 @@ export async function beginMatching(run: Run, resolved: Resolved) {
   run.progress('looking up', run.rows);
   /** Once all is found. */
   const conclude = async (): Promise<Matched> => {
-    const unread = await findJustCreated(run, resolved.keys, match);
+    const created = await findOwnRecords(run, resolved.keys, match, known);
     // Records that hold custom fields can be written whole only where the ids of these fields are known.
     await loadCustomFields({ templates, forms }, lexicon);
     const habits = survey.conclude();
@@ -101,7 +101,7 @@ export async function beginMatching(run: Run, resolved: Resolved) {
       ...resolved,
       snapshot,
       match,
-      options: { ...planOptions(run, resolved, snapshot), lookalikes, unshown, unread },
+      options: { ...planOptions(run, resolved, snapshot), lookalikes, unshown, ...created },
     };
   };
   return { match, snapshot, conclude };

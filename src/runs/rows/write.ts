@@ -1,4 +1,5 @@
 import type { Change } from '../../model/change.js';
+import { countText } from '../../model/count-text.js';
 import { RunError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
 import { stringifyBody } from '../../model/json.js';
@@ -235,6 +236,13 @@ async function fillMissingIds(
       },
     );
     for (const [key, row] of withoutId) if (ids.has(row)) withoutId.delete(key);
+  }
+  const lost = [...withoutId.values()].sort((a, b) => a - b);
+  if (lost.length > 0 && matched.spec.readable && !run.signal.aborted) {
+    const named = lost.slice(0, 10).join(', ') + (lost.length > 10 ? ` and ${lost.length - 10} more` : '');
+    run.warn(
+      `${countText(lost.length, 'record')} that this run created cannot be found by the key of the row: ${lost.length === 1 ? 'row' : 'rows'} ${named}. The service shows them late, or keeps their keys in another form. Look in the service before the file is imported again: a row whose key is not found is created once more.`,
+    );
   }
   withoutId.clear();
   if (ids.size === 0) return;
