@@ -73,7 +73,7 @@ describe('money', () => {
 
   test.each([
     ['total_contract_spend_value', '1234.50.'],
-    ['notice_period', '1234.'],
+    ['notice_period', '17.'],
   ])('a text that is no %s: write digits such as %s', (field, example) => {
     const job = { resource: 'contract', match: { key: 'number' }, columns: { Key: 'number', Cell: field } } as const;
     const [issue] = issuesOf(mappingOf(job, ['Key', 'Cell']), ['k', 'id:2']);
