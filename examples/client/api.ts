@@ -109,7 +109,7 @@ export interface Operations {
   "GET /jobs": { query: {  }; body: undefined; answer: { "jobs": (Job)[]; } };
   /** A job file as it is, with its faults. */
   "GET /jobs/{name}": { query: {  }; body: undefined; answer: JobFile };
-  /** Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * where it may only be a new one. */
+  /** Writes a job file. If-Match: the etag of what it replaces, or * for whatever is there; If-None-Match: * where it may only be a new one. */
   "PUT /jobs/{name}": { query: {  }; body: { "text": string; } | { "job": Record<string, unknown>; }; answer: JobFile };
   /** Checks the text of a job file; nothing is written. */
   "POST /jobs/check": { query: {  }; body: { "text": string; } | { "job": Record<string, unknown>; }; answer: JobChecked };

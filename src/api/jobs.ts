@@ -57,7 +57,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
   /** One at a time: between the look and the write nobody else writes here. */
   const turns = openTurns();
 
-  /** `expected`: etag of what is replaced; `fresh`: it may only be a new one. */
+  /** `expected`: etag of what is replaced, `*` whatever is there; `fresh`: it may only be a new one. */
   async function write(name: string, text: string, expected: string | undefined, fresh: boolean, who: Caller) {
     const existing = await fileOf(name);
     if (existing === undefined && !isValidName(name)) {
@@ -78,7 +78,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
       throw new Fault(400, `There is a job ${name} already. Say what is replaced: If-Match with the etag of its file.`);
     }
     if (before !== undefined && fresh) throw new Fault(412, `There is a job ${name} already.`);
-    if (expected !== undefined && (before === undefined || expected !== etagOf(before))) {
+    if (expected !== undefined && (before === undefined || (expected !== '*' && expected !== etagOf(before)))) {
       throw new Fault(
         412,
         `The job ${name} was changed meanwhile, by somebody else or in its file. Look at it as it is now, and change that.`,
@@ -127,7 +127,7 @@ export function jobOperations(parts: ApiParts): Operation[] {
       'PUT /jobs/{name}',
       {
         summary:
-          'Writes a job file. If-Match: the etag of what it replaces; If-None-Match: * where it may only be a new one.',
+          'Writes a job file. If-Match: the etag of what it replaces, or * for whatever is there; If-None-Match: * where it may only be a new one.',
         params,
         headers: z.object({ 'if-match': z.string().optional(), 'if-none-match': z.literal('*').optional() }),
         ...writeInput,

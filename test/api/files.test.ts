@@ -154,11 +154,12 @@ describe('a server', () => {
   it.each([
     ['is refused', 'viewer', 403],
     ['finds no place', 'operator', 500],
+    ['is announced with more than is taken', 'operator', 413],
   ] as const)('says that the connection ends where an upload %s before it has come', async (_, role, status) => {
     // No folder can be made here.
     if (status === 500) await writeFile(join(home, 'uploads'), 'a file');
     server.removeAllListeners('request');
-    server.on('request', getRequestListener(pagesFor(apiIn(home), role).fetch));
+    server.on('request', getRequestListener(pagesFor(apiIn(home, {}, status === 413 ? MAX : undefined), role).fetch));
     const sent = send('/api/v1/files?name=a.csv', { 'content-length': String(100 * 1024 * 1024) });
     sent.on('error', () => undefined);
     const answer = new Promise<IncomingMessage>((resolve) => sent.once('response', resolve));

@@ -113,6 +113,8 @@ describe('a job file', () => {
     expect((await put('a', { text: JOB }, { 'if-match': body.etag })).status).toBe(412);
     expect((await put('a', { text: JOB }, NEW)).status).toBe(412);
     expect((await put('b', { text: JOB }, { 'if-match': body.etag })).status).toBe(412);
+    expect((await put('b', { text: JOB }, { 'if-match': '*' })).status).toBe(412);
+    expect((await put('a', { text: JOB }, { 'if-match': '*' })).status).toBe(200);
     expect((await put('a', { text: JOB }, {})).status).toBe(400);
     const { etag } = (await ask<JobFile>('/jobs/a')).body;
     // Of two that come at the same time one is told that it is late.

@@ -75,13 +75,18 @@ export async function isAwaited(
   return files.some((file) => typeof file === 'string' && resolve(home, file) === path);
 }
 
+/** More than a form holds beside its file. */
+const FORM_BYTES = 1024 * 1024;
+
 /** The file of a request: its body, or that of a form. */
 async function receive(c: Context<Env>, name: string | undefined, uploads: Uploads): Promise<Uploaded> {
   const type = c.req.header('content-type') ?? '';
+  const isForm = /^multipart\/form-data\b/i.test(type);
+  uploads.assertFits(Number(c.req.header('content-length')) - (isForm ? FORM_BYTES : 0));
   const { body } = c.req.raw;
   if (!body) throw new Fault(422, 'The file is empty.');
   const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
-  if (!/^multipart\/form-data\b/i.test(type)) {
+  if (!isForm) {
     try {
       return await uploads.take(name ?? 'file', source);
     } finally {

@@ -38,6 +38,11 @@ export class Uploads {
     this.dir = join(home, 'uploads');
   }
 
+  /** Before it comes, of a file with so many bytes as were announced. */
+  assertFits(bytes: number): void {
+    if (bytes > this.maxBytes) throw new Fault(413, tooLarge(this.maxBytes));
+  }
+
   /** Takes a file as it comes; what was cut off, is too large, or never ends leaves nothing behind. */
   async take(fileName: string, body: Readable): Promise<Uploaded> {
     if (this.receiving >= AT_ONCE) throw new Fault(429, 'Too many files are being sent at the moment. Try again soon.');
@@ -57,7 +62,7 @@ export class Uploads {
         for await (const chunk of body as AsyncIterable<Uint8Array>) {
           idle.refresh();
           bytes += chunk.length;
-          if (bytes > this.maxBytes) throw new Fault(413, tooLarge(this.maxBytes));
+          this.assertFits(bytes);
           hash.update(chunk);
           await write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
         }
