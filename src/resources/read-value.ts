@@ -1,7 +1,7 @@
 import { Decimal } from '../model/decimal.js';
 import type { Value } from '../model/value.js';
 import { readDate } from './calendar.js';
-import { findCountry } from './countries.js';
+import { countryByCode, findCountry } from './countries.js';
 import { isObject } from './path.js';
 import type { FieldType, Lexicon, ReferenceTarget } from './spec.js';
 import { booleanValue, enumValue, matchingWord } from './value-check.js';
@@ -42,7 +42,7 @@ export function readValue(type: FieldType, raw: unknown, lexicon: Lexicon): Read
     case 'reference':
       return readReference(type.to, raw, lexicon);
     case 'country':
-      return readCountry(raw);
+      return readCountry(raw, lexicon);
   }
 }
 
@@ -126,12 +126,12 @@ export function recordId(raw: unknown): number | undefined {
   return typeof id === 'number' && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-function readCountry(raw: unknown): ReadResult {
+function readCountry(raw: unknown, lexicon: Lexicon): ReadResult {
   const spelling = isObject(raw) ? (raw['name'] ?? raw['id']) : raw;
   if (spelling === undefined || spelling === null) return NO_VALUE;
   const text = shortJsonText(spelling).trim();
   if (text === '') return NO_VALUE;
-  const country = findCountry(text);
+  const country = findCountry(text) ?? countryByCode(lexicon.idOf('country', text) ?? 0);
   return country ? { value: country } : { why: 'it is no country name or code of ISO 3166-1' };
 }
 

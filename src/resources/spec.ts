@@ -134,8 +134,10 @@ export interface Lexicon {
   template(id: number): CustomTemplate | undefined;
   /** Custom form template by id. */
   form(id: number): CustomTemplate | undefined;
-  /** Id of a record that reads show by name only (hardware model). */
-  idOf(target: ReferenceTarget, name: string): number | undefined;
+  /** Id of a record that reads show by name only (hardware model), or the country that the service spells so. */
+  idOf(target: ReferenceTarget | 'country', name: string): number | undefined;
+  /** Keeps how the service spells a country, for good. */
+  learnCountry?(code: number, spelling: string): void;
   /** Name by id where it is known (a usage status, for the enum of updates). */
   nameOf(target: ReferenceTarget, id: number): string | undefined;
   /** Undefined: the records of this run do not tell, or contradict one another. */

@@ -166,7 +166,7 @@ export interface KnownIds {
   close(): Promise<void>;
 }
 
-export type KnownKind = 'customer' | 'business-unit' | 'hardware-model';
+export type KnownKind = 'customer' | 'business-unit' | 'hardware-model' | 'country';
 
 /** What `doctor --probe` found out about this service and company; absent facts are unknown. */
 export interface ProbedBehaviour {

@@ -185,6 +185,53 @@ describe('a key that the service stores in another form', () => {
   });
 });
 
+describe('a country that the service spells in its own way', () => {
+  it.each(['full', 'bare'] as const)(
+    'is learned from what was written, and unchanged afterwards; answers %s',
+    async (responses) => {
+      desk = await openDesk({ responses });
+      desk.sandbox.insert('supplier', [{ name: 'A', country: 56 }]);
+      const between = await hangBetween(desk.sandbox.url, {
+        answered: (_, answer) => answer.replaceAll('"Germany"', '"Germany (DE)"').replaceAll('"Norway"', '"Norwegia"'),
+      });
+      try {
+        const env = { ROWFERRY_API_URL: between.url };
+        const job = {
+          kind: 'import',
+          resource: 'supplier',
+          match: { key: 'name' },
+          columns: { N: 'name', C: 'country' },
+        };
+        const file = await desk.file(
+          'a.csv',
+          csv([
+            ['N', 'C'],
+            ['A', 'DE'],
+            ['New', 'Germany'],
+            ['Other', 'Norway'],
+          ]),
+        );
+        const run = () => desk.import(file, job, { env });
+        expect((await run()).outcomes).toEqual(['2 updated', '3 created', '4 created']);
+        expect((await run()).outcomes).toEqual(['2 unchanged', '3 unchanged', '4 unchanged']);
+        const cities = await desk.file(
+          'b.csv',
+          csv([
+            ['N', 'City'],
+            ['Other', 'Oslo'],
+            ['New', 'Bonn'],
+          ]),
+        );
+        const other = await desk.import(cities, { ...job, columns: { N: 'name', City: 'city' } }, { env });
+        expect(other.outcomes).toEqual(['2 updated', '3 updated']);
+        expect(desk.sandbox.raw('supplier').map(({ country }) => country)).toEqual([276, 276, 578]);
+      } finally {
+        await between.close();
+      }
+    },
+  );
+});
+
 describe('a value that was carried over and cut (29)', () => {
   it.each(['full', 'bare'] as const)('stops the run after the first update; answers %s', async (responses) => {
     desk = await openDesk({ responses });

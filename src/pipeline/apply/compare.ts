@@ -1,6 +1,6 @@
 import { Decimal } from '../../model/decimal.js';
 import { type Issue, warning } from '../../model/issue.js';
-import { type Fields, isEmpty, normaliseName, sameValue, type Value, valueText } from '../../model/value.js';
+import { type Fields, isEmpty, isRef, normaliseName, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readFields, readRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
 import type { FieldType } from '../../resources/spec.js';
@@ -132,6 +132,24 @@ function missingWarning(field: string, wanted: Value | undefined): Issue {
   const value = valueText(wanted);
   const text = `The service created the record without ${field}: "${value}" was sent. Look at the record in the service, and enter the value there.`;
   return warning('would_lose_value', text, { field, value });
+}
+
+/**
+ * Learns how the service spells countries from a record that was just written with these values: one that is no name or code
+ * could otherwise neither be compared nor carried over. What it showed `before` may be left from then.
+ */
+export function learnCountries(
+  sent: Fields,
+  record: Json,
+  { spec, lexicon }: Pick<MergeOptions, 'spec' | 'lexicon'>,
+  before: ReadonlyMap<string, Value> = new Map(),
+): void {
+  const readers = fieldReaders(spec);
+  const countries = Object.keys(sent).filter((field) => readers.get(field)?.field.type.kind === 'country');
+  for (const { field, text } of readFields(spec, countries, record, lexicon).losses) {
+    const country = sent[field];
+    if (isRef(country) && text !== before.get(field)) lexicon.learnCountry?.(country.id, text);
+  }
 }
 
 /** Whether a record holds what was written; the service may have trimmed or folded text. */

@@ -4,7 +4,7 @@ import { isEmpty } from '../../model/value.js';
 import { readFields } from '../../resources/read.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, WriteAnswer } from '../../service/port.js';
-import { compareWithStored, equalsStored, isNormalisedForm } from './compare.js';
+import { compareWithStored, equalsStored, isNormalisedForm, learnCountries } from './compare.js';
 import { type Create, type DraftOutcome, hasUniqueField, RowWrite } from './write.js';
 
 /**
@@ -231,6 +231,7 @@ export class CreateRow extends RowWrite<Create> {
   private async unstoredWarnings(id: number | undefined, answered: Json): Promise<readonly Issue[]> {
     const { run } = this;
     const { plan } = run.options;
+    learnCountries(this.change.fields, answered, plan);
     const { differing, normalised, unstored } = compareWithStored(this.change.fields, answered, plan);
     if (id === undefined || differing.length === 0 || !plan.spec.readable || typeof answered['id'] !== 'number')
       return normalised;
@@ -238,7 +239,10 @@ export class CreateRow extends RowWrite<Create> {
       run.answerChecks++;
       // Where it cannot be read now it is created all the same, whatever keeps us from looking at it.
       const reading = run.read(id).then(
-        (record) => record && compareWithStored(this.change.fields, record, plan),
+        (record) => {
+          if (record) learnCountries(this.change.fields, record, plan);
+          return record && compareWithStored(this.change.fields, record, plan);
+        },
         () => undefined,
       );
       run.answersComplete = reading.then((held) => held && differing.every((field) => held.differing.includes(field)));

@@ -5,7 +5,14 @@ import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js'
 import { fieldReaders, readRecord } from '../../resources/read.js';
 import type { Json } from '../../service/port.js';
 import { changesOf, isWriteOnly, type Merge, templateOf } from '../plan/merge.js';
-import { isNormalisedForm, isRounded, isTruncated, normalisedWarning, REWRITTEN_NOTE } from './compare.js';
+import {
+  isNormalisedForm,
+  isRounded,
+  isTruncated,
+  learnCountries,
+  normalisedWarning,
+  REWRITTEN_NOTE,
+} from './compare.js';
 import { Halted, type Update, type WriteRun } from './write.js';
 
 /**
@@ -179,6 +186,9 @@ export class ReadBack {
 
   private compare(record: Json, merge: Merge): Differences {
     const { plan } = this.run.options;
+    const old = new Map(changesOf(merge.diff).map((one) => [one.field, one.old]));
+    const set = Object.fromEntries([...old.keys()].map((field) => [field, merge.target[field] ?? null]));
+    learnCountries(set, record, plan, old);
     const read = readRecord(plan.spec, record, plan.lexicon);
     const opaque = new Set([
       ...read.losses.map((loss) => loss.field),
@@ -188,7 +198,6 @@ export class ReadBack {
     const renamed = new Set(
       read.losses.flatMap(({ field, value }) => (value === undefined ? (templateOf(field) ?? []) : [])),
     );
-    const old = new Map(changesOf(merge.diff).map((one) => [one.field, one.old]));
     const dropped: string[] = [];
     const altered = new Map<string, Value>();
     const stale: string[] = [];

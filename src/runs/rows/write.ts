@@ -6,7 +6,7 @@ import { stringifyBody } from '../../model/json.js';
 import { OUTCOMES } from '../../model/outcome.js';
 import { isRef } from '../../model/value.js';
 import { Writer } from '../../pipeline/apply/apply.js';
-import { compareWithStored } from '../../pipeline/apply/compare.js';
+import { compareWithStored, learnCountries } from '../../pipeline/apply/compare.js';
 import { type Create, type Update, uniqueFieldsOf, type WriteRun } from '../../pipeline/apply/write.js';
 import { keyOf, keySpelling } from '../../pipeline/match/key.js';
 import { batchLookUps, learnIds } from '../../pipeline/match/look-up.js';
@@ -257,6 +257,7 @@ async function fillMissingIds(
       const fields = createFields(row);
       if (unseen) matched.options.memory.remember(id, fields);
       const record = records.get(row.ref.row);
+      if (record?.['id'] === id) learnCountries(fields, record, matched.options);
       const found = record?.['id'] === id ? compareWithStored(fields, record, matched.options).unstored : [];
       if (found.length > 0) issues.push([row.ref.row, found]);
     }

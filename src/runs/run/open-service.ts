@@ -17,7 +17,7 @@ import { type Clock, readingClock, systemClock } from '../../service/clock.js';
 import { openKnownIds } from '../../service/known-ids.js';
 import { walkList as walk } from '../../service/lists/walk-list.js';
 import type { OnOutage } from '../../service/pace/breaker.js';
-import type { Json, KnownIds, Page, Readable, Service } from '../../service/port.js';
+import type { Json, KnownIds, KnownKind, Page, Readable, Service } from '../../service/port.js';
 import { openService, type ServiceOptions } from '../../service/service.js';
 import { recordIdOf } from '../../service/transport/answer.js';
 import { type Channel, openChannel } from '../../service/transport/channel.js';
@@ -281,6 +281,7 @@ export function createLexicon(
     form: (id) => forms.find((one) => one.id === id),
     idOf: (target, name) => learnedId(target, name, known),
     nameOf: (target, id) => directory?.nameOf(target, id),
+    learnCountry: (code, spelling) => known.learn('country', code, spelling),
   };
   return Object.assign(lexicon, {
     templates: templates as readonly CustomTemplate[],
@@ -308,11 +309,14 @@ export async function loadCustomFields(
   return { templates: lexicon.templates, forms: lexicon.forms };
 }
 
-function learnedId(target: ReferenceTarget, name: string, known: KnownIds): number | undefined {
-  if (target !== 'hardware-model' && target !== 'business-unit' && target !== 'customer') return undefined;
+function learnedId(target: ReferenceTarget | 'country', name: string, known: KnownIds): number | undefined {
+  if (!isLearned(target)) return undefined;
   const [only, other] = known.ids(target, name);
   return other === undefined ? only : undefined;
 }
+
+const isLearned = (target: string): target is KnownKind =>
+  ['hardware-model', 'business-unit', 'customer', 'country'].includes(target);
 
 /** Milliseconds for which page 1 stands for the list's beginning: long enough to decide how to read the rest. */
 const FIRST_PAGE_MS = 10_000;
