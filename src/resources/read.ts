@@ -54,6 +54,16 @@ export function readFields(
 function readCustom(spec: ResourceSpec, json: Readonly<Record<string, unknown>>, sink: Sink): void {
   readTemplate(json[spec.template.read], sink);
   if (spec.form?.read) readForms(json[spec.form.read], sink);
+  for (const key of [spec.template.read, spec.form?.read ?? []].flat()) {
+    for (const item of [json[key]].flat()) {
+      if (isEmptyJson(item) || item === false || (isObject(item) && recordId(item['id']) !== undefined)) continue;
+      sink.losses.push({
+        field: key,
+        text: shortJsonText(item),
+        why: 'it has no id by which a request could carry it',
+      });
+    }
+  }
 }
 
 /** Throws a `RunError` where the record has none that can be used. */

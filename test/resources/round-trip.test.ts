@@ -317,6 +317,10 @@ describe('reading', () => {
     expect(lossesOf('supplier', { contact_person: [{ name: 'Bob' }] })).toEqual([
       ['contact_person.name', '[{"name":"Bob"}]'],
     ]);
+    expect(lossesOf('asset', { template: 'Finance', custom_form: [{ custom_form_data: { Rack: 'A1' } }] })).toEqual([
+      ['template', 'Finance'],
+      ['custom_form', '{"custom_form_data":{"Rack":"A1"}}'],
+    ]);
     const none = { currency: '', custom_form: [{ id: 3, custom_form_data: null, name: 'Data centre' }] };
     expect([lossesOf('asset', none), lossesOf('contract', { alert: false, expenditure_type: null })]).toEqual([[], []]);
   });
