@@ -56,7 +56,9 @@ function readCustom(spec: ResourceSpec, json: Readonly<Record<string, unknown>>,
   if (spec.form?.read) readForms(json[spec.form.read], sink);
   for (const key of [spec.template.read, spec.form?.read ?? []].flat()) {
     for (const item of [json[key]].flat()) {
-      if (isEmptyJson(item) || item === false || (isObject(item) && recordId(item['id']) !== undefined)) continue;
+      if (isEmptyJson(item) || item === false) continue;
+      // With an id it is read above; without anything in it none is assigned.
+      if (isObject(item) && (recordId(item['id']) !== undefined || Object.values(item).every(isEmptyJson))) continue;
       sink.losses.push({
         field: key,
         text: shortJsonText(item),

@@ -321,7 +321,11 @@ describe('reading', () => {
       ['template', 'Finance'],
       ['custom_form', '{"custom_form_data":{"Rack":"A1"}}'],
     ]);
-    const none = { currency: '', custom_form: [{ id: 3, custom_form_data: null, name: 'Data centre' }] };
+    const none = {
+      currency: '',
+      template: { id: null, fields: {} },
+      custom_form: [{ id: 3, custom_form_data: null, name: 'Data centre' }],
+    };
     expect([lossesOf('asset', none), lossesOf('contract', { alert: false, expenditure_type: null })]).toEqual([[], []]);
   });
 
