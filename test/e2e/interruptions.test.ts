@@ -295,7 +295,7 @@ describe('resume', () => {
   it('of a run that was killed before it had taken over its file says what to do', async () => {
     const imported = await stoppedAt(5);
     await rm(join(desk.home, 'runs', imported.summary.run, 'run.json'));
-    await expect(desk.resume()).rejects.toThrow(/nothing was sent.*Import the file again/i);
+    await expect(desk.resume()).rejects.toThrow(/nothing was sent.*Start it anew/i);
   });
 
   it('removes what a process that was killed while writing reports left in their folder', async () => {

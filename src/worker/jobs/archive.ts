@@ -119,9 +119,9 @@ function resultText({ status, kind, rows }: Summary): string {
   if (status === 'braked') return 'stopped by a brake';
   if (status !== 'succeeded' && status !== 'partial') return 'stopped';
   const needPerson = rowsForPerson(rows);
-  if (kind === 'reconcile')
-    return needPerson > 0 || status === 'partial' ? `${needPerson || 'something'} to look at` : 'compared';
-  return needPerson > 0 ? `${needPerson} to correct` : 'imported';
+  if (kind === 'import' && needPerson > 0) return `${needPerson} to correct`;
+  if (status === 'partial') return `${needPerson || 'something'} to look at`;
+  return kind === 'reconcile' ? 'compared' : 'imported';
 }
 
 function stoppedText({ name, job }: Claim, summary: Summary): string {
