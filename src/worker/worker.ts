@@ -163,6 +163,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const queue = opened.queue(RUNS_QUEUE, {
       defaultJobOptions: { removeOnComplete: KEEP_DONE, removeOnFail: KEEP_FAILED },
     });
+    // Before anybody can ask for a run: of one that the queue has lost nothing would be known.
+    const restore = () =>
+      restoreJobs(home, queue, opened).catch((error: unknown) => log.warn({ err: error }, 'worker.restore_jobs'));
+    await restore();
     const queues = [queue, ...(parts ? [parts.queue] : [])];
     metrics.setSource(() => ({ pace: channel.gauges, queues }));
     const context: RunDeps['context'] = ({ run, insteadOf, log: runLog }) => ({
@@ -245,9 +249,6 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     closing.add('runs', () => runsWorker.close());
     // Nothing is taken any more, least of all what is just handed back.
     signal.addEventListener('abort', () => void runsWorker.pause(true).catch(() => undefined), { once: true });
-    const restore = () =>
-      restoreJobs(home, queue, opened).catch((error: unknown) => log.warn({ err: error }, 'worker.restore_jobs'));
-    await restore();
     closing.add('restoring', repeatEvery(RESTORE_EVERY_MS, restore));
     const { keepDays } = settings;
     if (keepDays !== undefined) {
