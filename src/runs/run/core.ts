@@ -105,7 +105,7 @@ export async function beginRun<R extends StoredRun, T>(
     if (!isDiskFull(error)) throw error;
     throw new RunError(
       'failed',
-      `The disk of ${settings.home} is full: the run was not begun, and nothing was sent. Free some space, then start it again.`,
+      `The run was not begun, and nothing was sent: the disk is full, on which ${settings.home} lies. Free some space, then start it again.`,
       [],
       { cause: error },
     );
