@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readRunSummary } from '../runs/run/list.js';
 import type { ApiParts } from './app.js';
 import { Fault, type Operation, operation } from './operation.js';
-import { allRuns, pageOf } from './runs/list.js';
+import { allRuns, isUndoOf, pageOf } from './runs/list.js';
 import type { FoundRun } from './runs/queued.js';
 import { afterRun, type Night, nights } from './schema.js';
 
@@ -37,7 +37,7 @@ async function nightOf(home: string, { run, entry, job }: FoundRun, runs: readon
   const facts = summary?.reconcile;
   // What was planned, and not done, is in the differences.
   const wrote = !run.dry_run;
-  const undo = runs.find(({ run: { kind, of_run: of, dry_run: dry } }) => kind === 'undo' && of === run.id && !dry);
+  const undo = runs.find((one) => isUndoOf(one.run, run.id));
   return {
     run: run.id,
     started_at: run.started_at,

@@ -17,6 +17,7 @@ import type { ApiParts } from '../app.js';
 import { type Caller, type DeepReadonly, etagOf, Fault, hasRole } from '../operation.js';
 import { type Role, type RunDetail, type RunProgress, type RunState, VERBS, type Verb } from '../schema.js';
 import { runOf } from './entries.js';
+import { isUndoOf } from './list.js';
 import { isKnownHere } from './orders.js';
 import {
   type FoundRun,
@@ -130,7 +131,7 @@ export class RunFinder {
     const { entries, settings } = this.parts;
     const later = (await runIds(settings.home)).filter((one) => one > id);
     const found = await entries.first(later, Number.POSITIVE_INFINITY);
-    return found.find(({ kind, dry_run: dryRun, of_run: of }) => kind === 'undo' && !dryRun && of === id);
+    return found.find((entry) => isUndoOf(entry, id));
   }
 
   /** What may be done with it, and why not. */

@@ -22,6 +22,10 @@ export async function runList(parts: ApiParts, { after, limit, ...filters }: Run
   return { runs: page.map(({ run }) => run), next };
 }
 
+/** Whether a run puts back what another one wrote, or has. */
+export const isUndoOf = (run: Pick<Run, 'kind' | 'dry_run' | 'of_run'>, id: string): boolean =>
+  run.kind === 'undo' && !run.dry_run && run.of_run === id;
+
 /** A page of runs that stand newest first. */
 export function pageOf(
   runs: readonly FoundRun[],

@@ -5,7 +5,7 @@ import { fieldReaders, readFields, readRecord } from '../../resources/read.js';
 import { recordId } from '../../resources/read-value.js';
 import type { FieldType } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
-import { keyOf } from '../match/key.js';
+import { partText } from '../match/key.js';
 import { changesOf, isWriteOnly, type Merge, type MergeOptions } from '../plan/merge.js';
 
 /**
@@ -100,9 +100,9 @@ export function compareWithStored(
       : own !== undefined && own.read === undefined;
     const [wanted, got] = [fields[field], read.fields[field]];
     if (unseen) continue;
-    const isKept = () => keyOf({ got: got ?? null }, ['got']) === keyOf({ got: wanted ?? null }, ['got']);
     // Customers are matched by what was sent.
-    if (spec.readable && job?.match.key.includes(field) && !isEmpty(got) && !isKept()) {
+    const isKey = spec.readable && job?.match.key.includes(field);
+    if (isKey && !isEmpty(got) && partText(got) !== partText(wanted)) {
       normalised.push(keyWarning(field, wanted, got));
       continue;
     }
@@ -146,6 +146,7 @@ export function learnCountries(
 ): void {
   const readers = fieldReaders(spec);
   const countries = Object.keys(sent).filter((field) => readers.get(field)?.field.type.kind === 'country');
+  if (countries.length === 0) return;
   for (const { field, text } of readFields(spec, countries, record, lexicon).losses) {
     const country = sent[field];
     if (isRef(country) && text !== before.get(field)) lexicon.learnCountry?.(country.id, text);

@@ -141,9 +141,11 @@ const AS_STATED = 'it in the job: `source: { decimal: "," }` or `decimal: ","` o
 const HOW_TO_STATE = `state ${AS_STATED}`;
 
 /** In the sign that the column has. */
-export function notANumber({ sign }: DecimalRule): Refusal {
-  return refuse('not_a_number', `cannot be read as a number. Write digits such as 1234${sign === ',' ? ',' : '.'}50.`);
-}
+export const notANumber = ({ sign }: DecimalRule): Refusal => NOT_A_NUMBER[sign === ',' ? ',' : '.'];
+
+const notDigits = (example: string) =>
+  refuse('not_a_number', `cannot be read as a number. Write digits such as ${example}.`);
+const NOT_A_NUMBER = { '.': notDigits('1234.50'), ',': notDigits('1234,50') };
 
 function unreadable(text: string, rule: DecimalRule): Refusal {
   if (text.length > MAX_LENGTH) return notANumber(rule);

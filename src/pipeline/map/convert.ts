@@ -85,7 +85,7 @@ function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {
 
 function integer(cell: Cell, rule: DecimalRule): number | Refusal {
   const value = decimal(cell, rule);
-  if (isRefusal(value)) return value.why === notANumber(rule).why ? NOT_A_WHOLE_NUMBER : value;
+  if (isRefusal(value)) return value === notANumber(rule) ? NOT_A_WHOLE_NUMBER : value;
   if (value.scale > 0) return refuse('not_an_integer', 'is not a whole number. Correct the cell.');
   const whole = Number(value.text);
   return Number.isSafeInteger(whole) ? whole : refuse('out_of_range', 'is too large. Correct the cell.');

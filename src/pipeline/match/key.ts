@@ -11,8 +11,8 @@ const DISPLAY_JOIN = ' | ';
  * a blank key never matches anything.
  */
 export function keyOf(fields: Readonly<Record<string, StagedValue>>, key: readonly string[]): string {
-  if (key.length === 1) return part(fields[key[0] ?? '']);
-  const parts = key.map((field) => part(fields[field]));
+  if (key.length === 1) return partText(fields[key[0] ?? '']);
+  const parts = key.map((field) => partText(fields[field]));
   return parts.every((text) => text === '') ? '' : parts.join(JOIN);
 }
 
@@ -55,7 +55,7 @@ export function keySpelling(fields: Readonly<Record<string, StagedValue>>, key: 
 }
 
 function spelling(value: StagedValue | undefined): string {
-  return typeof value === 'string' ? value : part(value);
+  return typeof value === 'string' ? value : partText(value);
 }
 
 /**
@@ -83,7 +83,7 @@ export function keyText(key: string): string {
   return key.includes(JOIN) ? key.replaceAll(JOIN, DISPLAY_JOIN) : key;
 }
 
-function part(value: StagedValue | undefined): string {
+export function partText(value: StagedValue | undefined): string {
   if (value === undefined || isNamedRef(value)) return isNamedRef(value) ? normaliseKey(value.name) : '';
   const plain: Value = value;
   if (isEmpty(plain)) return '';

@@ -310,12 +310,12 @@ export async function loadCustomFields(
 }
 
 function learnedId(target: ReferenceTarget | 'country', name: string, known: KnownIds): number | undefined {
-  if (!isLearned(target)) return undefined;
+  if (!isKnownKind(target)) return undefined;
   const [only, other] = known.ids(target, name);
   return other === undefined ? only : undefined;
 }
 
-const isLearned = (target: string): target is KnownKind =>
+const isKnownKind = (target: string): target is KnownKind =>
   ['hardware-model', 'business-unit', 'customer', 'country'].includes(target);
 
 /** Milliseconds for which page 1 stands for the list's beginning: long enough to decide how to read the rest. */
