@@ -14,7 +14,6 @@ import { freshRunId } from '../../runs/run/list.js';
 import type { Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
 import type { Claim } from '../inbox/claim.js';
-import { openTurns } from '../rights.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
 import {
   DelayedError,
@@ -115,14 +114,11 @@ const MAX_DEATHS = 4;
  * found out here.
  */
 export function runProcessor(deps: RunDeps): Processor {
-  const turns = openTurns();
   return async (job, token, signal) => {
     try {
       const checked = checkJobData(job.name, job.data);
       if ('faults' in checked) throw await refusedData(deps, job, checked.faults);
-      const delivery = new Delivery(deps, job, token, checked);
-      const deliver = () => delivery.deliver(signal);
-      return await (delivery.dropped === undefined ? deliver() : turns.take(delivery.dropped, deliver));
+      return await new Delivery(deps, job, token, checked).deliver(signal);
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
       deps.log.warn({ queueJob: job.id, err: error }, 'the queue was away; the job is taken up again when it is back');
@@ -194,11 +190,6 @@ class Delivery {
     const { claim } = this.origin;
     this.archive = claim && new ClaimArchive(dropFolder, claim, settings.home);
     this.log = deps.log.child({ job: this.name, queueJob: job.id });
-  }
-
-  /** The job of a dropped file: its files wait here for their turn, rather than ask the queue for it again and again. */
-  get dropped(): string | undefined {
-    return this.origin.claim && this.name;
   }
 
   /** Returns what the queue keeps as the result of the job. `lockLost`: another worker has the job. */

@@ -382,6 +382,24 @@ describe('a claimed file', () => {
     expect(await readdir(three.dir)).toEqual(['a.csv']);
   });
 
+  it('leaves room for other jobs, however many wait behind it', async () => {
+    let go = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    bench = await openBench({ onRequest: () => held });
+    await bench.worker();
+    const claims = await Promise.all(Array.from({ length: 6 }, (_, i) => claimed(sheet(3 + i), i * 1_000)));
+    const jobs = [];
+    for (const { file, id } of claims) jobs.push(await bench.add({ job: 'assets', file }, { jobId: id }));
+    const other = await bench.settled(await bench.add({ job: 'assets', no: 1 }));
+    expect(other.failedReason).toContain('unknown key `no`');
+    expect(bench.sandbox.commits).toEqual([]);
+    go();
+    const ended = await Promise.all(jobs.map((job) => bench.settled(job)));
+    expect(ended.map((job) => job.returnvalue.rows.created)).toEqual([3, 1, 1, 1, 1, 1]);
+  });
+
   it('that cannot be run lies in failed with the reason', async () => {
     bench = await openBench();
     await bench.worker();
