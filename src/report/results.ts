@@ -26,12 +26,19 @@ export function resultOf(row: StoredRow, stopReason: string): RowResult {
 export const fieldName = (field: string, names: RunStore['names']): string =>
   names[field] ?? (field.startsWith('form.') ? field.replace(/^form\.\d+/, (form) => names[form] ?? form) : field);
 
-/** Gives the fields of results the names that people read. */
+/** A sentence with its fields by the names that people read. */
+export const withFieldNames = (text: string, names: RunStore['names']): string =>
+  text.replace(/\b(?:template\.\d+\.\d+|form\.\d+)\b/g, (field) => names[field] ?? field);
+
+/** Gives results the names of fields that people read. */
 export function fieldNamer(names: RunStore['names']): (result: RowResult) => RowResult {
   if (Object.keys(names).length === 0) return (result) => result;
   const nameOf = (field: string) => fieldName(field, names);
   return ({ outcome, diff }) => {
-    const issues = outcome.issues.map((issue) => (issue.field ? { ...issue, field: nameOf(issue.field) } : issue));
+    const issues = outcome.issues.map((issue) => {
+      const message = withFieldNames(issue.message, names);
+      return issue.field ? { ...issue, message, field: nameOf(issue.field) } : { ...issue, message };
+    });
     return {
       outcome: { ...outcome, issues, changed: outcome.changed.map(nameOf) },
       diff: diff.map((one) => ({ ...one, field: nameOf(one.field) })),

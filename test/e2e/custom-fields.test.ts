@@ -97,6 +97,18 @@ describe('custom field templates', () => {
     }
   });
 
+  it.each([
+    ['template', 'template.Finance.Cost Centre'],
+    ['form_template', 'form.Data centre.Rack'],
+  ])('a dropped %s is told of by its names', async (field, name) => {
+    await deskWith({ templates: [FINANCE], form_template: [{ id: 1, custom_form_data: { Rack: 'A' } }] });
+    desk.sandbox.setFaults([`PUT /asset drop_field=${field}`]);
+    const result = await desk.import(await desk.file('a.csv', one('Room', 'R2')), job({ Room: 'room' }));
+    expect(result.summary.reason).toContain(`did not keep ${name}`);
+    expect(result.results[0]?.['message']).toContain(`no longer holds ${name}`);
+    expect(JSON.stringify([result.summary, result.results])).not.toMatch(/(template|form)\.\d/);
+  });
+
   it('a blank cell clears one value where the job says so; the template stays with the others', async () => {
     await deskWith({ templates: [FINANCE] });
     const columns = { Centre: 'template.Finance.Cost Centre', Budget: 'template.Finance.Budget' };

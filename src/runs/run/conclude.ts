@@ -16,6 +16,7 @@ import { noOutcomes } from '../../model/outcome.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
+import { withFieldNames } from '../../report/results.js';
 import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { fixedChoices } from '../../resources/value-check.js';
@@ -64,6 +65,7 @@ export async function conclude(
 ): Promise<RunResult> {
   let finished = false;
   try {
+    if (stopped) stopped.message = withFieldNames(stopped.message, run.store.names);
     const status = statusOf(run, stopped);
     if (run.past.killed && !run.past.finished) run.warn(incompleteCounts('An earlier process'));
     if (run.carrier?.lost) run.warn(incompleteCounts('Another worker that sent requests'));
