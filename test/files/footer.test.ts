@@ -78,6 +78,8 @@ describe('no records (101)', () => {
     ['when it was made, below a blank row', ['', 'Generated on 2024-02-01 by Ann'], ['', 'a note']],
     ['where the data are from', ['Source: the asset register'], ['perhaps a note']],
     ['a count', ['10 records'], ['perhaps a note']],
+    ['a total with a count', ['Total|10 records'], ['perhaps a total']],
+    ['a total with a count, below a blank row', ['', 'Total:||10 items|||'], ['', 'a total']],
     ['a count below a total', ['Total|||60.00||', '10 records'], ['a total', 'a note']],
     ['a sentence below a blank row', ['', 'Prices exclude tax, see the handbook.'], ['', 'perhaps a note']],
     ['a star below a blank row', ['', '* without VAT'], ['', 'perhaps a note']],

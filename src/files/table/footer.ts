@@ -141,12 +141,13 @@ function markFooter(rows: readonly SheetRow[], cellsOf: (row: SheetRow) => reado
   return rows.map((row, at) => (at < from ? row : withMark(row, marks[at])));
 }
 
-/** Beside the label amounts, at least one; the label again, another one, or a dash for none. */
+/** Beside the label amounts or counts (`120 records`), at least one; the label again, another one, or a dash for none. */
 function isTotal(cells: readonly Cell[]): boolean {
   const [label, ...others] = cells.filter((cell) => !isBlank(cell)).map((cell) => amountOf(cell) ?? textOf(cell));
+  const counts = (one: string | number) => typeof one === 'number' || NOTE.test(one);
   const isAmong = (one: string | number) =>
-    typeof one === 'number' || one === label || /^[-–—]+$/.test(one) || TOTAL.test(one);
-  return others.some((one) => typeof one === 'number') && others.every(isAmong);
+    counts(one) || one === label || /^[-–—]+$/.test(`${one}`) || TOTAL.test(`${one}`);
+  return others.some(counts) && others.every(isAmong);
 }
 
 /** What the digits of a cell come to, for a sum that is only compared. */
