@@ -171,14 +171,29 @@ describe('a key that the service stores in another form', () => {
     }
   });
 
-  it('that tells nothing: the rows that are not found by their keys are named', async () => {
+  it('that tells nothing: the rows that are not found by their keys are named, and held back from then on', async () => {
     desk = await openDesk();
     const between = await hangBetween(desk.sandbox.url, { sent: change((key) => key.toUpperCase()) });
     try {
       const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['NEW-2', 'B', 'Bonn']]));
-      const { summary } = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: between.url } });
+      const env = { ROWFERRY_API_URL: between.url, ...short };
+      const { summary } = await desk.import(file, CREATE, { env });
       const [text] = summary.warnings;
-      expect(text).toMatch(/^1 record that this run created cannot be found by the key of the row: row 2\..*once more/);
+      expect(text).toMatch(/^1 record that this run created cannot be found by the key of the row: row 2\..*held back/);
+      for (const dryRun of [true, false]) {
+        const again = await desk.import(file, CREATE, { env, dryRun });
+        expect(again.outcomes).toEqual(['2 unknown', '3 unchanged']);
+        expect(again.results[0]?.['message']).toContain('--force creates it anew');
+      }
+      expect(desk.sandbox.records('asset')).toHaveLength(2);
+      // Shown late, and removed later.
+      desk.sandbox.insert('asset', [{ name: 'A', serial_number: 'new-1', category: { id: 3 } }]);
+      const more = await desk.file('b.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Cologne'], ['new-3', 'C', 'Bonn']]));
+      expect((await desk.import(more, CREATE, { env })).outcomes).toEqual(['2 updated', '3 created']);
+      for (const { id } of desk.sandbox.records('asset')) desk.sandbox.remove('asset', Number(id));
+      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 created', '3 created']);
+      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 unknown', '3 unchanged']);
+      expect((await desk.import(file, CREATE, { env, force: true })).outcomes).toEqual(['2 rejected', '3 unchanged']);
     } finally {
       await between.close();
     }

@@ -45,6 +45,8 @@ export interface PlanOptions extends MergeOptions {
   readonly unshown?: number;
   /** Keys of records that another run has just created, and that cannot be read yet. */
   readonly unread?: ReadonlySet<string>;
+  /** Keys from which a run of this home created a record that was never seen. */
+  readonly unseen?: ReadonlySet<string>;
   /** Records that runs of this home created from a key, by it, and that have another key. */
   readonly rekeyed?: ReadonlyMap<string, { readonly id: number; readonly key: string }>;
   /** Subcategories of a category; undefined where they are not known. */
@@ -163,6 +165,10 @@ class RowPlan {
     if (this.options.unread?.has(row.key)) {
       const text = `Another run has just created the ${spec.name} with the key "${key}", and the service does not show it yet: it would be there twice. Nothing was sent. Take the row up again in a minute.`;
       return this.refuse('failed', 'list_incomplete', text);
+    }
+    if (this.options.unseen?.has(row.key)) {
+      const text = `An earlier run created the ${spec.name} with the key "${key}", and the service has not shown it since: it keeps the key in another form, or the record is gone. Nothing was sent: it would be there twice. Look in the service, and write the key as it stands there. Where the record is gone, --force creates it anew.`;
+      return this.refuse('unknown', 'outcome_unknown', text);
     }
     return this.create();
   }

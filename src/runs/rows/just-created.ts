@@ -45,35 +45,42 @@ export function noteCreator(run: Run, resource: ResourceName): void {
 /**
  * Reads by their ids the records that these runs created and the look-up did not find, as if it had shown them, and those whose
  * keys the service was seen to store in another form. `unread`: keys of those that cannot be read yet: they exist, and must not
- * be created a second time. `rekeyed`: what has another key than it was created from.
+ * be created a second time; nor those of `unseen`, but by `--force`. `rekeyed`: what has another key than it was created from.
  */
 export async function findOwnRecords(
   run: Run,
   keys: Keys,
   match: MatchOptions,
   known: KnownIds,
-): Promise<Required<Pick<PlanOptions, 'unread' | 'rekeyed'>>> {
+): Promise<Required<Pick<PlanOptions, 'unread' | 'unseen' | 'rekeyed'>>> {
   const { snapshot, service, spec } = match;
   const unread = new Set<string>();
+  const unseen = new Set<string>();
   const rekeyed = new Map<string, { id: number; key: string }>();
-  if (!spec.readable || keysFound(keys, snapshot) === keys.size) return { unread, rekeyed };
-  const unseen = new Map<string, { readonly id: number | undefined; readonly isNew: boolean }>();
+  if (!spec.readable || keysFound(keys, snapshot) === keys.size) return { unread, unseen, rekeyed };
+  const toRead = new Map<string, { readonly id: number | undefined; readonly isNew: boolean }>();
   for (const key of keys.keys()) {
-    const id = snapshot.has(key) ? undefined : known.lastWrittenAs(spec.name, sentKeyOf(match.key, key))?.['id'];
-    if (typeof id === 'number') unseen.set(key, { id, isNew: false });
+    const sentKey = sentKeyOf(match.key, key);
+    const last = known.lastWrittenAs(spec.name, sentKey);
+    if (!last) continue;
+    const { id } = last;
+    if (typeof id !== 'number') {
+      if (snapshot.has(key)) known.rememberAs(spec.name, sentKey, undefined);
+      else if (!run.request.force) unseen.add(key);
+    } else if (!snapshot.has(key)) toRead.set(key, { id, isNew: false });
   }
   for (const creator of run.creators) {
     const gather = ({ rows }: RunStore) => {
       for (const batch of rows.rows(`kind = 'created'`)) {
         for (const { key: text, id } of batch) {
           const key = keyOfText(text, match.key.length);
-          if (key !== undefined && keys.has(key) && !snapshot.has(key)) unseen.set(key, { id, isNew: true });
+          if (key !== undefined && keys.has(key) && !snapshot.has(key)) toRead.set(key, { id, isNew: true });
         }
       }
     };
     RunStore.query(runFolder(run.settings.home, creator).store, gather, RunStore.openReadOnly);
   }
-  await inWaves([...unseen], async ([key, { id, isNew }]) => {
+  await inWaves([...toRead], async ([key, { id, isNew }]) => {
     const readAt = match.now();
     const record = id === undefined ? undefined : await service.get(spec.name as Readable, id);
     if (id === undefined || !record) {
@@ -87,5 +94,5 @@ export async function findOwnRecords(
     // No orphan of a reconciliation: a row means it.
     if (match.lookalikes) noteLookalike(match.lookalikes, current, id);
   });
-  return { unread, rekeyed };
+  return { unread, unseen, rekeyed };
 }

@@ -8,9 +8,10 @@ import { isRef } from '../../model/value.js';
 import { Writer } from '../../pipeline/apply/apply.js';
 import { compareWithStored, learnCountries } from '../../pipeline/apply/compare.js';
 import { type Create, type Update, uniqueFieldsOf, type WriteRun } from '../../pipeline/apply/write.js';
-import { keyOf, keySpelling } from '../../pipeline/match/key.js';
+import { keyOf, keyOfText, keySpelling } from '../../pipeline/match/key.js';
 import { batchLookUps, learnIds } from '../../pipeline/match/look-up.js';
 import { refusalsLeft } from '../../pipeline/plan/brakes.js';
+import { sentKeyOf } from '../../pipeline/plan/last-writes.js';
 import { isWriteOnly } from '../../pipeline/plan/merge.js';
 import { createFields } from '../../pipeline/plan/plan.js';
 import type { ResolvedRow, RowHead } from '../../pipeline/rows.js';
@@ -241,8 +242,13 @@ async function fillMissingIds(
   if (lost.length > 0 && matched.spec.readable && !run.signal.aborted) {
     const named = lost.slice(0, 10).join(', ') + (lost.length > 10 ? ` and ${lost.length - 10} more` : '');
     run.warn(
-      `${countText(lost.length, 'record')} that this run created cannot be found by the key of the row: ${lost.length === 1 ? 'row' : 'rows'} ${named}. The service shows them late, or keeps their keys in another form. Look in the service before the file is imported again: a row whose key is not found is created once more.`,
+      `${countText(lost.length, 'record')} that this run created cannot be found by the key of the row: ${lost.length === 1 ? 'row' : 'rows'} ${named}. The service shows them late, or keeps their keys in another form. Look in the service: rows with these keys are held back from now on, until they have the form that the service keeps.`,
     );
+    const { known, spec, match } = matched;
+    for (const text of withoutId.keys()) {
+      const key = keyOfText(text, match.key.length);
+      if (key !== undefined) known.rememberAs(spec.name, sentKeyOf(match.key, key), {});
+    }
   }
   withoutId.clear();
   if (ids.size === 0) return;
