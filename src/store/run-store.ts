@@ -193,9 +193,9 @@ export class RowStore {
     for (const row of rows) this.store.queueChange(this.#see, row);
   }
 
-  /** The rows that are known to be in the file. */
-  rowNumbers(): ReadonlySet<number> {
-    return new Set([...this.rows()].flatMap((batch) => batch.map(({ row }) => row)));
+  /** The rows that are known to be in the file. `where`: as for `rows`. */
+  rowNumbers(where = '1'): ReadonlySet<number> {
+    return new Set([...this.rows(where)].flatMap((batch) => batch.map(({ row }) => row)));
   }
 
   /** Leaves nothing of outcomes; to be asked where nothing was sent. */

@@ -1,4 +1,4 @@
-import { RunError } from '../../model/error.js';
+import { isRefused } from '../../model/error.js';
 import { foldText, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
 import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
@@ -167,7 +167,7 @@ async function learnNames(
       // Reading is what teaches the names.
       await readAll(resource, () => undefined, { keep: true });
     } catch (error) {
-      if (!(error instanceof RunError) || (error.status !== 403 && error.status !== 404)) throw error;
+      if (!isRefused(error)) throw error;
       isUnread = true;
       const what = targets.map((target) => `${target.replace('-', ' ')}s`).join(' and ');
       warn?.(`Names of ${what} could not be looked for in ${resource}s, which show them: ${error.message}`);

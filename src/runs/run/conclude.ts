@@ -1,7 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { flushFile, writeAtomically } from '../../files/atomic-write.js';
-import { visibleJson } from '../../model/control-characters.js';
+import { flushFile } from '../../files/atomic-write.js';
 import {
   diskErrorText,
   EXIT,
@@ -14,7 +12,7 @@ import {
 import { targetsOf } from '../../model/job.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
-import { type ReportInput, writeReports } from '../../report/finish.js';
+import { type ReportInput, writeReports, writeSummary } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
 import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
@@ -247,12 +245,6 @@ function ended({ request, clock }: RunCore) {
 export async function keepSummary({ folder, request }: RunCore, summary: Summary): Promise<void> {
   if (request.reportDir !== folder.dir) await writeSummary(folder.dir, summary);
   reached('summary-kept');
-}
-
-export function writeSummary(dir: string, summary: Summary): Promise<void> {
-  return writeAtomically(join(dir, 'summary.json'), (write) =>
-    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
-  );
 }
 
 /** A run that was ordered and ended before it began: how it ended is all there is of it. */
