@@ -11,13 +11,13 @@ import {
 } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
 import { noOutcomes } from '../../model/outcome.js';
+import { NO_REQUESTS, type RequestCounts } from '../../model/progress.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
 import { type ReportInput, writeReports, writeSummary } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
 import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { fixedChoices } from '../../resources/value-check.js';
-import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { addPlannedValues } from '../rows/outcomes.js';
 import { referenceResults } from '../rows/references.js';
@@ -262,7 +262,7 @@ export async function saveUnbegun(
     status: 'interrupted',
     source: null,
     rows: { ...noOutcomes(), total: 0 },
-    requests: { total: 0, reads: 0, writes: 0, retries: 0 },
+    requests: NO_REQUESTS,
     warnings: [],
     top_faults: [],
     finished_at: new Date().toISOString(),
