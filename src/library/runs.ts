@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { RunError } from '../model/error.js';
-import type { ExportJobText, ImportJobText, ReconcileJobText } from '../model/job.js';
+import type { ExportJobText, ImportJobText, ReconcileJobText, RowsJob } from '../model/job.js';
 import { EXPORTABLE, type ExportableName } from '../model/resource-names.js';
 import type { ExportRequest } from '../runs/export.js';
-import type { LoadedJob } from '../runs/job-file.js';
 import type { ImportRequest } from '../runs/run/run.js';
 import type { Sandbox, SandboxOptions } from '../sandbox/index.js';
 import {
@@ -38,12 +37,8 @@ const ROWS_OPTIONS = ['file', 'job', 'force', 'reportDir'];
 /** Imports a spreadsheet: creates and updates records, one outcome a row. A run that a brake stopped resolves, too: `status` says so. */
 export function importFile(options: ImportOptions): RunHandle {
   return beginRun(options, [...ROWS_OPTIONS, 'dryRun'], async (opened) => {
-    const [{ loadJob }, { importFile: run }] = await Promise.all([
-      import('../runs/job-file.js'),
-      import('../runs/import.js'),
-    ]);
-    const job = await loadJob('import', requireJob(options), jobsFolder(opened));
-    return run(await rowsRequest(options, opened, job, options.dryRun === true), opened.context);
+    const { importFile: run } = await import('../runs/import.js');
+    return run(await rowsRequest('import', options, opened, options.dryRun === true), opened.context);
   });
 }
 
@@ -57,24 +52,23 @@ export interface ReconcileOptions extends RowsOptions {
 /** Compares a spreadsheet with the service, field by field, and makes them agree where `apply` is true. */
 export function reconcileFile(options: ReconcileOptions): RunHandle {
   return beginRun(options, [...ROWS_OPTIONS, 'apply'], async (opened) => {
-    const [{ loadJob }, { reconcileFile: run }] = await Promise.all([
-      import('../runs/job-file.js'),
-      import('../runs/reconcile.js'),
-    ]);
-    const job = await loadJob('reconcile', requireJob(options), jobsFolder(opened));
-    return run(await rowsRequest(options, opened, job, options.apply !== true), opened.context);
+    const { reconcileFile: run } = await import('../runs/reconcile.js');
+    return run(await rowsRequest('reconcile', options, opened, options.apply !== true), opened.context);
   });
 }
 
 async function rowsRequest(
-  { file, force, reportDir, company }: RowsOptions,
-  { cwd }: CallContext,
-  job: LoadedJob,
+  kind: RowsJob['kind'],
+  { file, job, force, reportDir, company }: ImportOptions | ReconcileOptions,
+  opened: CallContext,
   dryRun: boolean,
 ): Promise<ImportRequest> {
+  const { loadJob } = await import('../runs/job-file.js');
+  const { cwd } = opened;
+  const source = requireOption(job, 'job', 'it says which column is which field');
   return {
+    job: await loadJob(kind, source, jobsFolder(opened)),
     file: await inputFile(requireOption(file, 'file', 'it names the spreadsheet'), cwd),
-    job,
     dryRun,
     force: force === true,
     ...pickDefined({ reportDir: reportDir === undefined ? undefined : resolve(cwd, reportDir), company }),
@@ -176,10 +170,6 @@ export async function enqueue(options: EnqueueOptions): Promise<QueuedRun> {
 export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { openCheckedSandbox } = await import('./sandbox.js');
   return openCheckedSandbox(options);
-}
-
-function requireJob<J>({ job }: { readonly job: J }): J {
-  return requireOption(job, 'job', 'it says which column is which field');
 }
 
 function jobsFolder({ settings: { jobsDir }, cwd }: CallContext) {

@@ -61,6 +61,11 @@ function defaultCode(kind: RunError['kind'], { status, cause }: RunErrorOptions)
   return isDiskFull(cause) ? 'disk_full' : 'failed';
 }
 
+/** Whether a list of the service is there but not for this token, or is not there at all. */
+export function isRefused(error: unknown): error is RunError & { readonly status: 403 | 404 } {
+  return error instanceof RunError && (error.status === 403 || error.status === 404);
+}
+
 /** A run stopped because it was told to; it can be taken up again, and nothing is wrong with it. */
 export class RunInterrupted extends RunError {
   constructor() {

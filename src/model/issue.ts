@@ -1,5 +1,3 @@
-import type { RowRef } from './row.js';
-
 /**
  * Every fault code and what it means, in one line for people. Users filter on the codes: they are never renamed.
  * The table of docs/reference/outcomes-and-codes.md is checked against this list.
@@ -95,8 +93,3 @@ export function warning(code: IssueCode, message: string, at: Omit<Partial<Issue
 
 /** With a full stop, where it has no end of its own: more is to be said behind it. */
 export const endSentence = (text: string): string => (/[.!?…]["”»)]?$/u.test(text) ? text : `${text}.`);
-
-/** `contracts.xlsx!Sheet1:42 Supplier` */
-export function address(file: string, ref: RowRef, column?: string): string {
-  return `${file}${ref.sheet ? `!${ref.sheet}` : ''}:${ref.row}${column ? ` ${column}` : ''}`;
-}

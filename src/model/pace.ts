@@ -22,10 +22,7 @@ export interface PaceReport {
 }
 
 /** What everybody's requests came to. The sums only grow, until the shared place forgets them; then they begin at 0 again. */
-export interface PaceState {
-  readonly successes: number;
-  readonly throttled: number;
-  readonly overloaded: number;
+export interface PaceState extends Pick<PaceReport, 'successes' | 'throttled' | 'overloaded'> {
   /** Milliseconds from now within which nobody sends; 0 for none. */
   readonly heldMs: number;
   /** Where slots were asked for: milliseconds from now to the first of them. */

@@ -42,3 +42,13 @@ export interface Log {
   debug(details: object, text?: string): void;
   debug(text: string): void;
 }
+
+/** Requests that were sent: `total` counts retries, too. */
+export interface RequestCounts {
+  total: number;
+  reads: number;
+  writes: number;
+  retries: number;
+}
+
+export const NO_REQUESTS: Readonly<RequestCounts> = { total: 0, reads: 0, writes: 0, retries: 0 };

@@ -165,11 +165,15 @@ export async function writeReports(input: ReportInput): Promise<Summary> {
   const page = reportPage(summary, tally.samples, { changes, columnOf }, comparison);
   await writeAtomically(join(dir, 'report.html'), (write) => write(page));
   await removeStale(dir, reports);
-  await writeAtomically(join(dir, 'summary.json'), (write) =>
-    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
-  );
+  await writeSummary(dir, summary);
   reached('reports-written');
   return summary;
+}
+
+export function writeSummary(dir: string, summary: Summary): Promise<void> {
+  return writeAtomically(join(dir, 'summary.json'), (write) =>
+    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
+  );
 }
 
 /** Writes before.ndjson: rows, then records that no row speaks of. False where there is none, and no file. */

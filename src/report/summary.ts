@@ -2,6 +2,7 @@ import { countText, formatNumber } from '../model/count-text.js';
 import type { RunError } from '../model/error.js';
 import type { IssueCode } from '../model/issue.js';
 import { GOOD_OUTCOMES, GROUP_OF_OUTCOME, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../model/outcome.js';
+import type { RequestCounts } from '../model/progress.js';
 import type { ReconcileFacts } from '../model/reconcile.js';
 import type { Creatable } from '../model/resource-names.js';
 import type { SourceFormat } from '../model/source.js';
@@ -164,12 +165,7 @@ export interface Summary {
   readonly of_run?: string;
   /** One count per outcome, and `total`, which is their sum. */
   readonly rows: Readonly<OutcomeCounts & { total: number }>;
-  readonly requests: {
-    readonly total: number;
-    readonly reads: number;
-    readonly writes: number;
-    readonly retries: number;
-  };
+  readonly requests: Readonly<RequestCounts>;
   /** Rows that ended well, and whose values are not all as they were sent or were before; absent where there are none. */
   readonly losses?: LostRows;
   /** The rows have no key: each was to become a record (`match: { key: none }`). */

@@ -31,11 +31,6 @@ const fieldIndex = memoized((spec: ResourceSpec): ReadonlyMap<string, FieldSpec>
   return index;
 });
 
-/** Names of all fields, in the order of the description: the order of export columns. */
-export function fieldNames(spec: ResourceSpec): string[] {
-  return spec.fields.map((field) => field.name);
-}
-
 /**
  * Resources that can only be read: interface sections 2.6, 2.7 and 4.1.
  * They have no canonical form: an export shows what the service sent.

@@ -144,6 +144,14 @@ export interface Lexicon {
   readonly dateOrder?: DateOrder | undefined;
 }
 
+/** Nothing is known of the service: what names mean that are its own is found out when a run begins. */
+export const NO_LEXICON: Lexicon = {
+  template: () => undefined,
+  form: () => undefined,
+  idOf: () => undefined,
+  nameOf: () => undefined,
+};
+
 /** Operations a field takes part in under its own name: read, create, update. */
 export type Operations = 'r' | 'c' | 'rc' | 'rcu' | 'cu' | '';
 

@@ -3,20 +3,13 @@ import { join } from 'node:path';
 import { tableFormat } from '../files/table-write.js';
 import { RunError, RunInterrupted } from '../model/error.js';
 import { noOutcomes } from '../model/outcome.js';
+import { writeSummary } from '../report/finish.js';
 import type { RunStatus, Summary, SummaryTarget } from '../report/summary.js';
 import { reached } from '../trace/milestones.js';
 import { planExport, type Records, readRecords } from './export/read.js';
 import { type ExportRequest, type ExportRun, openExport, reopenExport } from './export/run.js';
 import { openDraft, writeRecords } from './export/write.js';
-import {
-  exitCode,
-  keepSummary,
-  type RunResult,
-  reasonOf,
-  saveAsLastRun,
-  summaryHead,
-  writeSummary,
-} from './run/conclude.js';
+import { exitCode, keepSummary, type RunResult, reasonOf, saveAsLastRun, summaryHead } from './run/conclude.js';
 import { type RunContext, STOPPED } from './run/context.js';
 import { closeAll } from './run/core.js';
 import { openConnection } from './run/open-service.js';

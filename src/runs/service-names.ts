@@ -4,13 +4,14 @@ import { RunError } from '../model/error.js';
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { type Catalogue, findCustom } from '../pipeline/map/targets.js';
+import { LEARNED, NAME_SOURCES } from '../pipeline/resolve/directory.js';
 import { parseTemplate } from '../resources/custom.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
 import { openKnownIds } from '../service/known-ids.js';
 import { walkList } from '../service/lists/walk-list.js';
-import type { Json, KnownKind, Readable, Service } from '../service/port.js';
+import type { Json, Readable, Service } from '../service/port.js';
 import { homeExists } from '../store/home.js';
 import { type Channel, withService } from './run/open-service.js';
 import { requireService, type Settings } from './settings.js';
@@ -27,16 +28,6 @@ export interface ListOptions {
   /** Longer lists are not read. */
   readonly maxEntries?: number;
 }
-
-/** Lists by what they name, and the spellings by which a record of them is found. */
-const LISTS: Partial<Record<ReferenceTarget, { readonly list: Readable; readonly spellings: readonly string[] }>> = {
-  'asset-owner': { list: 'asset-owner', spellings: ['name', 'email'] },
-  category: { list: 'category', spellings: ['category'] },
-  supplier: { list: 'supplier', spellings: ['name'] },
-  'usage-status': { list: 'usage-status', spellings: ['name'] },
-};
-
-const LEARNED_KINDS: readonly KnownKind[] = ['customer', 'business-unit', 'hardware-model'];
 
 /** The custom field templates and forms. */
 export async function readCatalogue(spec: ResourceSpec, options: ListOptions): Promise<Catalogue> {
@@ -93,24 +84,24 @@ export async function readNames(
   const wanted = [...new Set(targets)];
   await Promise.all(
     wanted.map(async (target) => {
-      const source = LISTS[target];
+      // Contracts have no drop-down list.
+      const source = target === 'contract' ? undefined : NAME_SOURCES[target];
       const records = source && (await readList(source.list, options, 'its columns have no drop-down list'));
       if (!records) return;
-      names.set(target, chooseNames(records.map((record) => source.spellings.map((field) => textOf(record[field])))));
+      names.set(target, chooseNames(records.map((record) => source.names.map((field) => textOf(record[field])))));
       if (target !== 'category') return;
       const parts = records.flatMap(({ subcategories }) => (Array.isArray(subcategories) ? subcategories : []));
       names.set('subcategory', chooseNames([...new Set(parts.map(textOf))].map((text) => [text])));
     }),
   );
-  const kinds = LEARNED_KINDS.filter((kind) => wanted.some((target) => target === kind));
+  const kinds = LEARNED.filter((kind) => wanted.includes(kind));
   // Where nothing was learned yet, nothing is left behind.
   if (kinds.length === 0 || !homeExists(known.home)) return names;
   const learned = openKnownIds(known.home, known.service);
   try {
     for (const kind of kinds) {
       const records = [...learned.names(kind)].flatMap((name) => learned.ids(kind, name).map(() => [name]));
-      if (records.length > 0 && records.length <= MAX_NAMES)
-        names.set(kind as ReferenceTarget, chooseNames(records, 'known'));
+      if (records.length > 0 && records.length <= MAX_NAMES) names.set(kind, chooseNames(records, 'known'));
     }
   } finally {
     await learned.close();

@@ -1,3 +1,4 @@
+import type { RequestCounts } from '../model/progress.js';
 import type { ReadOnlyName, ResourceName } from '../resources/spec.js';
 
 /** A record as the service sent it; its `id` is a number where it can be one. Numbers that a double might not hold are `Decimal`. */
@@ -72,13 +73,6 @@ export type WriteRequest = {
 export interface ServiceMessage {
   readonly field?: string;
   readonly text: string;
-}
-
-export interface RequestCounts {
-  total: number;
-  reads: number;
-  writes: number;
-  retries: number;
 }
 
 /**

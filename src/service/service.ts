@@ -1,5 +1,6 @@
 import { RunError } from '../model/error.js';
 import { stringifyBody } from '../model/json.js';
+import { NO_REQUESTS } from '../model/progress.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
 import { anySignal } from './clock.js';
 import { type OnOutage, outageReporter } from './pace/breaker.js';
@@ -9,7 +10,6 @@ import type {
   Page,
   PageOptions,
   Readable,
-  RequestCounts,
   SerialPage,
   SerialProbe,
   Service,
@@ -54,7 +54,7 @@ export function openService(options: ServiceOptions): Service {
   if (options.channel) checkChannel(options.channel, options.baseUrl);
   const { pacer, tokens, clock } = channel.parts;
   const { signal, release } = anySignal(options.signal, channel.parts.signal);
-  const counts: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
+  const counts = { ...NO_REQUESTS };
   const http = channel.parts.http.share();
   const log = options.log ?? (() => undefined);
   const patienceMs = options.patienceMs ?? 15 * 60_000;

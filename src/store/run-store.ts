@@ -3,16 +3,9 @@ import type { DiffText } from '../model/change.js';
 import { RunError } from '../model/error.js';
 import type { Issue } from '../model/issue.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
+import type { RequestCounts } from '../model/progress.js';
 import { reached } from '../trace/milestones.js';
 import { type Database, openDatabase, type SqlValue, type Statement } from './sqlite.js';
-
-/** Requests that were sent: `total` counts retries, too. */
-export interface RequestTotals {
-  readonly total: number;
-  readonly reads: number;
-  readonly writes: number;
-  readonly retries: number;
-}
 
 /** A writing request that is about to be sent; `at` is milliseconds since 1970. */
 export interface RowIntent {
@@ -193,9 +186,9 @@ export class RowStore {
     for (const row of rows) this.store.queueChange(this.#see, row);
   }
 
-  /** The rows that are known to be in the file. */
-  rowNumbers(): ReadonlySet<number> {
-    return new Set([...this.rows()].flatMap((batch) => batch.map(({ row }) => row)));
+  /** The rows that are known to be in the file. `where`: as for `rows`. */
+  rowNumbers(where = '1'): ReadonlySet<number> {
+    return new Set([...this.rows(where)].flatMap((batch) => batch.map(({ row }) => row)));
   }
 
   /** Leaves nothing of outcomes; to be asked where nothing was sent. */
@@ -303,7 +296,7 @@ export interface Processes {
   readonly begun: boolean;
   /** One was killed: requests that it had under way are not counted. */
   readonly killed: boolean;
-  readonly requests: RequestTotals;
+  readonly requests: RequestCounts;
 }
 
 /** A change to the tables of a store that is made for many entries at once. */
@@ -343,7 +336,7 @@ export class RunStore {
   #soon: NodeJS.Timeout | undefined;
   #failure: RunError | undefined;
   #process: number | undefined;
-  #requests: (() => RequestTotals | undefined) | undefined;
+  #requests: (() => RequestCounts | undefined) | undefined;
   #noted = -1;
   #closed = false;
 
@@ -497,7 +490,7 @@ export class RunStore {
     const { n, cut, total, reads, writes, retries } = this.prepare(
       `select count(*) as n, total(ended = 0) as cut, total(total) as total, total(reads) as reads,
          total(writes) as writes, total(retries) as retries from process`,
-    ).get() as unknown as { n: number; cut: number } & RequestTotals;
+    ).get() as unknown as { n: number; cut: number } & RequestCounts;
     return { begun: n > 0, killed: cut > 0, requests: { total, reads, writes, retries } };
   }
 
@@ -508,7 +501,7 @@ export class RunStore {
   }
 
   /** A process takes the run up. `requests`: what it has sent; noted with every write where it has changed. */
-  begin(requests: () => RequestTotals | undefined): void {
+  begin(requests: () => RequestCounts | undefined): void {
     this.#process = Number(this.prepare('select coalesce(max(number), 0) + 1 as n from process').get()?.['n']);
     this.#requests = requests;
     this.queueChange(BEGIN_PROCESS, [this.#process, Date.now()]);

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import type { RequestCounts } from '../../src/model/progress.js';
 import { wait } from '../../src/service/clock.js';
 import { outageReporter } from '../../src/service/pace/breaker.js';
 import { openPacer } from '../../src/service/pace/gate.js';
-import type { RequestCounts } from '../../src/service/port.js';
 import type { Exchange, Http, HttpRequest } from '../../src/service/transport/http.js';
 import { type Call, openSender, type Settled } from '../../src/service/transport/send.js';
 import type { TokenKeeper } from '../../src/service/transport/token.js';

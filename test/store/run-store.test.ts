@@ -10,8 +10,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RunError } from '../../src/model/error.js';
 import { warning } from '../../src/model/issue.js';
 import { noOutcomes, OUTCOMES, type OutcomeKind } from '../../src/model/outcome.js';
+import type { RequestCounts } from '../../src/model/progress.js';
 import { readPast } from '../../src/runs/run/run.js';
-import { type RequestTotals, RunStore, type StoredRow } from '../../src/store/run-store.js';
+import { RunStore, type StoredRow } from '../../src/store/run-store.js';
 import { openDatabase } from '../../src/store/sqlite.js';
 import { intent, outcome, record } from '../report/sample.js';
 import { cliPath } from '../support/build.js';
@@ -436,7 +437,7 @@ describe('writing', () => {
 });
 
 describe('processes of a run', () => {
-  const totals = (total: number): RequestTotals => ({ total, reads: 1, writes: total - 1, retries: 2 });
+  const totals = (total: number): RequestCounts => ({ total, reads: 1, writes: total - 1, retries: 2 });
 
   test('their requests are summed; one that did not end is told', () => {
     let store = open();
@@ -446,7 +447,7 @@ describe('processes of a run', () => {
       requests: { total: 0, writes: 0 },
     });
     for (const [process, total] of [10, 5, 7].entries()) {
-      let sent: RequestTotals | undefined;
+      let sent: RequestCounts | undefined;
       store.begin(() => sent);
       store.write();
       sent = totals(total - 1);

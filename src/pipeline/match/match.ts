@@ -125,15 +125,9 @@ export async function matchKeys(keys: Keys, options: MatchOptions): Promise<stri
   if (!known && listCost(true) <= filterRequests(texts)) return viaList();
   const doubted = 'the filter cannot be trusted: ';
   if (!known && !(await verifyFilter(service, filter, first))) return viaList(doubted);
-  const visit = (records: readonly Json[]) => keepMatching(records, keys, options.now(), options);
-  const contains = containsParts(filter, options);
   const answered = await queryValues(values, {
-    service,
-    filter,
-    count,
-    visit,
+    ...queryOf(filter, first, keys, options),
     known,
-    contains,
     instead: listCost(true),
   });
   if (answered === 'believed') return withRequests(how);
@@ -200,16 +194,20 @@ export async function recheckMissing(
     else if (values.size > most) return false;
   } else if (values.size > most) return false;
   const whole = most !== Number.POSITIVE_INFINITY && !isProbed(filter);
-  const visit = (records: readonly Json[]) => keepMatching(records, keys, options.now(), options);
-  const asked = {
-    service: options.service,
+  return (await queryValues(values, { ...queryOf(filter, first, keys, options), whole })) === 'believed';
+}
+
+/** How a filter is asked for keys of the file: what it finds of them goes to the snapshot. */
+function queryOf(filter: Filter, { count }: Page, keys: Keys, options: MatchOptions) {
+  const { service, filters } = options;
+  return {
+    service,
     filter,
-    count: first.count,
-    visit,
-    contains: containsParts(filter, options),
-    whole,
+    count,
+    visit: (records: readonly Json[]) => keepMatching(records, keys, options.now(), options),
+    // Whether it was found to find parts of texts.
+    contains: filters?.[`${filter.resource}.${filter.parameter}`] === 'contains',
   };
-  return (await queryValues(values, asked)) === 'believed';
 }
 
 /** Whether the service can be asked for many values of the filter in one request. */
@@ -292,11 +290,6 @@ export function filterFor(options: MatchOptions): Filter | undefined {
     if (parameter && read) return { resource: options.spec.name as Readable, parameter, field: read };
   }
   return undefined;
-}
-
-/** Whether the filter was found to find parts of texts. */
-function containsParts(filter: Filter, { filters }: MatchOptions): boolean {
-  return filters?.[`${filter.resource}.${filter.parameter}`] === 'contains';
 }
 
 /** The part of a key that the filter compares; '' where it is blank or a key for people cannot be taken apart. */

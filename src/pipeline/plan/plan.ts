@@ -10,12 +10,12 @@ import { isObject, valueAt } from '../../resources/path.js';
 import { type FieldReader, fieldReaders } from '../../resources/read.js';
 import { readValue, recordId } from '../../resources/read-value.js';
 import { checkRecord } from '../../resources/rules.js';
-import type { Lexicon, ResourceSpec } from '../../resources/spec.js';
+import { NO_LEXICON, type ResourceSpec } from '../../resources/spec.js';
 import { createBody } from '../../resources/write.js';
 import type { Json, KnownIds, Snapshot } from '../../service/port.js';
 import { keyOf, keyText, lookalikeKey } from '../match/key.js';
 import type { Lookalikes } from '../match/match.js';
-import { nearMatch } from '../resolve/resolve.js';
+import { nearMatch, SUBCATEGORY, subcategoriesText } from '../resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type RowHead } from '../rows.js';
 import type { Memory } from './last-writes.js';
 import {
@@ -341,17 +341,14 @@ function categoryIssues({ target, diff }: Pick<Merge, 'target' | 'diff'>, { subc
   if (!changesOf(diff).some(({ field }) => field === 'category.name' || field === SUBCATEGORY)) return [];
   const listed = subcategories?.(category.id);
   if (!listed || listed.some((one) => normaliseName(one) === normaliseName(subcategory))) return [];
-  const list = listed.length ? `It has ${listed.map((one) => `"${one}"`).join(', ')}.` : 'It has none.';
   return [
     fault(
       'pair_incomplete',
-      `The record would have the category ${category.name ? `"${category.name}"` : category.id} and the subcategory "${subcategory}", which that category does not have. ${list} Fill both.`,
+      `The record would have the category ${category.name ? `"${category.name}"` : category.id} and the subcategory "${subcategory}", which that category does not have. ${subcategoriesText(listed)} Fill both.`,
       { field: SUBCATEGORY, value: subcategory },
     ),
   ];
 }
-
-const SUBCATEGORY = 'category.subcategory';
 
 /** One warning a run for what reads never show, the same for every row; and one for each thing the interface does not name. */
 function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
@@ -441,14 +438,6 @@ export function fingerprints(spec: ResourceSpec, fields: readonly string[]) {
   };
 }
 
-/** A run that knows nothing yet. */
-const EMPTY_LEXICON: Lexicon = {
-  template: () => undefined,
-  form: () => undefined,
-  idOf: () => undefined,
-  nameOf: () => undefined,
-};
-
 /** The value that a record holds, null for none; undefined where it means something only with what the run knows. */
 function certainValue({ field: { type }, paths }: FieldReader, record: Json): Value | undefined {
   for (const steps of paths) {
@@ -458,7 +447,7 @@ function certainValue({ field: { type }, paths }: FieldReader, record: Json): Va
       const id = isObject(raw) ? recordId(raw['id']) : undefined;
       return id === undefined ? undefined : { id };
     }
-    const reading = readValue(type, raw, EMPTY_LEXICON);
+    const reading = readValue(type, raw, NO_LEXICON);
     if ('why' in reading) return undefined;
     if (!isEmpty(reading.value)) return reading.value;
   }

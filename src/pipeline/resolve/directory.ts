@@ -1,4 +1,4 @@
-import { RunError } from '../../model/error.js';
+import { isRefused } from '../../model/error.js';
 import { foldText, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
 import { recordId } from '../../resources/read-value.js';
 import type { ReferenceTarget } from '../../resources/spec.js';
@@ -34,7 +34,7 @@ interface Table {
 }
 
 /** Where the names of a target are read from, and under which spellings a record is found. */
-const SOURCES: Partial<
+export const NAME_SOURCES: Partial<
   Record<ReferenceTarget, { list: Filter['resource']; names: readonly string[]; filter?: string }>
 > = {
   'asset-owner': { list: 'asset-owner', names: ['name', 'email'] },
@@ -45,7 +45,7 @@ const SOURCES: Partial<
 };
 
 /** Targets that the service cannot list; their names are learned from other records. */
-const LEARNED = ['customer', 'business-unit', 'hardware-model'] as const satisfies readonly ReferenceTarget[];
+export const LEARNED = ['customer', 'business-unit', 'hardware-model'] as const satisfies readonly ReferenceTarget[];
 type Learned = (typeof LEARNED)[number];
 
 /** The names that a file uses, by what they refer to. */
@@ -72,7 +72,7 @@ export async function loadDirectory(needed: ReferenceNames, options: DirectoryOp
   // First, because it may read a list that is wanted again below.
   const isUnread = missing.length > 0 && (await learnNames(options, missing, needed));
   for (const [target, names] of needed) {
-    const source = SOURCES[target];
+    const source = NAME_SOURCES[target];
     if (source) tables.set(target, await loadTable(source, names, options));
     else if (isLearned(target)) tables.set(target, learnedTable(target, options.known, isUnread));
   }
@@ -104,7 +104,7 @@ function addEntry({ byName, byId }: Table, entry: Omit<Entry, 'spelling'>, spell
 }
 
 async function loadTable(
-  source: NonNullable<(typeof SOURCES)[ReferenceTarget]>,
+  source: NonNullable<(typeof NAME_SOURCES)[ReferenceTarget]>,
   names: ReadonlySet<string>,
   options: DirectoryOptions,
 ): Promise<Table> {
@@ -167,7 +167,7 @@ async function learnNames(
       // Reading is what teaches the names.
       await readAll(resource, () => undefined, { keep: true });
     } catch (error) {
-      if (!(error instanceof RunError) || (error.status !== 403 && error.status !== 404)) throw error;
+      if (!isRefused(error)) throw error;
       isUnread = true;
       const what = targets.map((target) => `${target.replace('-', ' ')}s`).join(' and ');
       warn?.(`Names of ${what} could not be looked for in ${resource}s, which show them: ${error.message}`);
@@ -200,10 +200,10 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     const entries = own ? [...matches, own] : matches;
     const [first, second] = entries;
     if (second) return { kind: 'ambiguous', ids: entries.map((entry) => entry.id).sort((a, b) => a - b) };
-    const byId = own || (!first && id !== undefined && !SOURCES[target]) ? ({ byId: true } as const) : {};
+    const byId = own || (!first && id !== undefined && !NAME_SOURCES[target]) ? ({ byId: true } as const) : {};
     if (first) return { kind: 'found', ref: { id: first.id, name: first.name }, record: first.record, ...byId };
     // Of what the service cannot list, it alone can tell whether the id exists.
-    if (id !== undefined && !SOURCES[target]) return { kind: 'found', ref: { id }, ...byId };
+    if (id !== undefined && !NAME_SOURCES[target]) return { kind: 'found', ref: { id }, ...byId };
     const others = name.includes('@') ? mailboxes(target) : allNames(target);
     return { kind: 'missing', nearest: nearestNames(name, others) };
   };
@@ -232,7 +232,7 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     },
     subcategories,
     /** Whether the service lists these records. */
-    isListed: (target: ReferenceTarget) => SOURCES[target] !== undefined,
+    isListed: (target: ReferenceTarget) => NAME_SOURCES[target] !== undefined,
     /** Of a name that is missing: whether it is certain that no record bears it, nor one that differs in case or invisible characters alone. */
     mayCreate: (target: ReferenceTarget, name: string) =>
       !tables.get(target)?.isUncertain && !foldedNames(target).has(foldText(name)),

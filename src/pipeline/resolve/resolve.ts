@@ -29,7 +29,7 @@ import type { Directory, Lookup } from './directory.js';
 const referenceNoun = (target: ReferenceTarget): string =>
   target === 'contract' ? 'contract number' : target.replace('-', ' ');
 
-const SUBCATEGORY = 'category.subcategory';
+export const SUBCATEGORY = 'category.subcategory';
 
 /** Whether rows may hold names that have to be looked up; what `NameCollector` finds in the rows of others is nothing. */
 export function needsLookUp({ fields, specOf }: Pick<Mapping, 'fields' | 'specOf'>): boolean {
@@ -271,6 +271,9 @@ function lookupFault(
   return fault('reference_not_found', `There is no ${what} "${value.name}"${id}.${hint}${next}`, where);
 }
 
+export const subcategoriesText = (names: readonly string[]): string =>
+  names.length ? `It has ${names.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
+
 /** Puts the category's own spelling in; the answer is the row's where that is another. */
 function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, issues: Issue[]): string | undefined {
   const subcategory = set[SUBCATEGORY];
@@ -284,11 +287,10 @@ function checkSubcategory(set: Record<string, Value>, options: ResolveOptions, i
     set[SUBCATEGORY] = exact;
     return exact === subcategory ? undefined : subcategory;
   }
-  const list = listed.length ? `It has ${listed.map((name) => `"${name}"`).join(', ')}.` : 'It has none.';
   issues.push(
     fault(
       'reference_not_found',
-      `The category ${category.name ? `"${category.name}"` : category.id} has no subcategory "${subcategory}". ${list}`,
+      `The category ${category.name ? `"${category.name}"` : category.id} has no subcategory "${subcategory}". ${subcategoriesText(listed)}`,
       { field: SUBCATEGORY, value: subcategory, column: options.columnOf(SUBCATEGORY) },
     ),
   );

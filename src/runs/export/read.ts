@@ -4,7 +4,7 @@ import { extraColumns } from '../../export/extra-columns.js';
 import { exportFilter, parseFilter } from '../../export/filter.js';
 import { chooseColumns, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
-import { RunError } from '../../model/error.js';
+import { isRefused } from '../../model/error.js';
 import type { ReadAll } from '../../pipeline/match/match.js';
 import { decodeFields } from '../../pipeline/rows.js';
 import { isObject } from '../../resources/path.js';
@@ -64,11 +64,6 @@ async function warnIfRefused(what: string, loading: Promise<void>, run: ExportRu
       `The ${what} could not be read (${error.status}): custom values stand under the keys that the records show, without the names of the service's list.${editable} Ask those who run the service for the right to read the list.`,
     );
   }
-}
-
-/** Whether a list is there but not for this token, or is not there at all. */
-export function isRefused(error: unknown): error is RunError & { readonly status: 403 | 404 } {
-  return error instanceof RunError && (error.status === 403 || error.status === 404);
 }
 
 /**

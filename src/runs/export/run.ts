@@ -8,10 +8,10 @@ import { makeFolder } from '../../files/make-folder.js';
 import { tableFormat } from '../../files/table-write.js';
 import { EXIT, RunError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
+import { NO_REQUESTS, type RequestCounts } from '../../model/progress.js';
 import { type ExportableName, IMPORTABLE } from '../../model/resource-names.js';
 import { shellWord } from '../../model/yaml-text.js';
 import type { RunResult } from '../../report/summary.js';
-import type { RequestCounts } from '../../service/port.js';
 import type { LoadedExportJob } from '../job/shape.js';
 import type { Progress, RunContext } from '../run/context.js';
 import {
@@ -59,8 +59,6 @@ export interface ExportRun extends RunCore<StoredExport> {
   /** Requests of earlier processes of this run, as far as they are on record. */
   readonly earlier: Readonly<RequestCounts>;
 }
-
-const NO_REQUESTS: RequestCounts = { total: 0, reads: 0, writes: 0, retries: 0 };
 
 /** Begins an export; what cannot be written to is refused before anything is read. */
 export async function openExport(request: ExportRequest, context: RunContext): Promise<ExportRun> {

@@ -12,7 +12,7 @@ import {
 import { chooseColumns } from '../../export/names.js';
 import { createSorter } from '../../export/order.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
-import { RunError } from '../../model/error.js';
+import { isRefused, RunError } from '../../model/error.js';
 import type { TableAbout } from '../../model/table.js';
 import type { ReferenceNames } from '../../pipeline/resolve/directory.js';
 import { formatNumber } from '../../report/summary.js';
@@ -21,7 +21,7 @@ import type { ReferenceTarget, ResourceName } from '../../resources/spec.js';
 import { MAX_PASSES } from '../../service/lists/whole-list.js';
 import type { Json } from '../../service/port.js';
 import { recordIdOf } from '../../service/transport/answer.js';
-import { type ExportPlan, isFullyKnown, isRefused, type Records, readCustomer } from './read.js';
+import { type ExportPlan, isFullyKnown, type Records, readCustomer } from './read.js';
 import { type ExportRun, jobFileBeside } from './run.js';
 
 /** The table before its first row. */

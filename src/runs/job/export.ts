@@ -10,7 +10,7 @@ import type { ExportJob, KeyPath } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
 import { resourceSpec } from '../../resources/registry.js';
-import { type Lexicon, READ_ONLY, WRITABLE } from '../../resources/spec.js';
+import { NO_LEXICON, READ_ONLY, WRITABLE } from '../../resources/spec.js';
 import type { ExportRequest } from '../export/run.js';
 import { type LoadedExportJob, quoteValue } from './shape.js';
 import { asObject, type Place, type RawObject, type Report, valueAt } from './yaml.js';
@@ -88,14 +88,6 @@ function formatProblems(file: string): string[] {
     return [error.message.replace(`${file}: `, '').replace(/\.$/, '')];
   }
 }
-
-/** Nothing is known of the service: what names mean that are its own is found out when a run begins. */
-const NO_LEXICON: Lexicon = {
-  template: () => undefined,
-  form: () => undefined,
-  idOf: () => undefined,
-  nameOf: () => undefined,
-};
 
 /** What names can mean, as far as that is known without the service. */
 export function knownNames(resource: Exportable): Naming {

@@ -92,12 +92,12 @@ function retryGuard({ rowStore, settings, folder }: Run, of: string): AppendGuar
     releaseUnused: nothing,
     async claim() {
       // Those that were open before are not sent.
-      const own = new Set([...rowStore.rows('op is null')].flatMap((batch) => batch.map(({ row }) => row)));
+      const own = rowStore.rowNumbers('op is null');
       for (const id of await runIds(settings.home)) {
         const other = runFolder(settings.home, id);
         if (id === folder.run || readRunInfo(other).lineage?.retries !== of) continue;
-        const again = queryStore(other, (store) =>
-          [...store.rows.rows(APPENDED_ROWS)].flatMap((batch) => batch.flatMap(({ row }) => (own.has(row) ? row : []))),
+        const again = queryStore(other, ({ rows }) =>
+          [...rows.rowNumbers(APPENDED_ROWS)].filter((row) => own.has(row)),
         );
         if (again?.length) throw appendedTwiceError(again, [id]);
       }
@@ -120,10 +120,9 @@ async function appendedRows(run: Run, by: string): Promise<ReadonlyMap<number, s
     const { job, dryRun } = id > by && id !== run.folder.run ? readRunInfo(folder) : {};
     // Rows come back to their own job.
     if (job?.name !== run.request.job.name || dryRun) continue;
-    const takenRows = queryStore(folder, (store) => {
-      if (readAsOf(store).handedBackBy !== by) return undefined;
-      return new Set([...store.rows.rows(APPENDED_ROWS)].flatMap((batch) => batch.map(({ row }) => row)));
-    });
+    const takenRows = queryStore(folder, (store) =>
+      readAsOf(store).handedBackBy === by ? store.rows.rowNumbers(APPENDED_ROWS) : undefined,
+    );
     const source = takenRows?.size ? await sourceOf(home, id) : undefined;
     if (!takenRows || !source) continue;
     for await (const [row, of] of originalRows(source)) if (takenRows.has(row)) found.set(of, id);

@@ -1,4 +1,5 @@
 import { RunError } from '../../model/error.js';
+import type { RequestCounts } from '../../model/progress.js';
 import { eachLimit } from '../../pipeline/apply/apply.js';
 import {
   Halted,
@@ -8,7 +9,7 @@ import {
   type WriterOptions,
 } from '../../pipeline/apply/write.js';
 import type { ResourceName } from '../../resources/spec.js';
-import type { Readable, RequestCounts, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
+import type { Readable, Service, WriteAnswer, WriteRequest } from '../../service/port.js';
 import { openService } from '../../service/service.js';
 import type { Carried, CarriedAnswer, Carrier, RunContext, WorkerContext } from '../run/context.js';
 import { serviceOptions, sharedOptions } from '../run/open-service.js';

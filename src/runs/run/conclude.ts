@@ -1,7 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { flushFile, writeAtomically } from '../../files/atomic-write.js';
-import { visibleJson } from '../../model/control-characters.js';
+import { flushFile } from '../../files/atomic-write.js';
 import {
   diskErrorText,
   EXIT,
@@ -13,14 +11,14 @@ import {
 } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
 import { noOutcomes } from '../../model/outcome.js';
+import { NO_REQUESTS, type RequestCounts } from '../../model/progress.js';
 import { indexHeadings } from '../../pipeline/map/headings.js';
-import { type ReportInput, writeReports } from '../../report/finish.js';
+import { type ReportInput, writeReports, writeSummary } from '../../report/finish.js';
 import type { ReconcileInput } from '../../report/reconcile/compare.js';
 import { withFieldNames } from '../../report/results.js';
 import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
 import { fixedChoices } from '../../resources/value-check.js';
-import type { RequestCounts } from '../../service/port.js';
 import { reached } from '../../trace/milestones.js';
 import { addPlannedValues } from '../rows/outcomes.js';
 import { referenceResults } from '../rows/references.js';
@@ -251,12 +249,6 @@ export async function keepSummary({ folder, request }: RunCore, summary: Summary
   reached('summary-kept');
 }
 
-export function writeSummary(dir: string, summary: Summary): Promise<void> {
-  return writeAtomically(join(dir, 'summary.json'), (write) =>
-    write(`${visibleJson(JSON.stringify(summary, null, 2))}\n`),
-  );
-}
-
 /** A run that was ordered and ended before it began: how it ended is all there is of it. */
 export async function saveUnbegun(
   home: string,
@@ -272,7 +264,7 @@ export async function saveUnbegun(
     status: 'interrupted',
     source: null,
     rows: { ...noOutcomes(), total: 0 },
-    requests: { total: 0, reads: 0, writes: 0, retries: 0 },
+    requests: NO_REQUESTS,
     warnings: [],
     top_faults: [],
     finished_at: new Date().toISOString(),

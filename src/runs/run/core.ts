@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { removeUnfinished, writeAtomically } from '../../files/atomic-write.js';
 import { makeFolder } from '../../files/make-folder.js';
 import { isDiskFull, RunError } from '../../model/error.js';
+import { NO_REQUESTS, type RequestCounts } from '../../model/progress.js';
 import type { RunKind } from '../../report/summary.js';
 import { type Clock, systemClock } from '../../service/clock.js';
-import type { RequestCounts } from '../../service/port.js';
 import type { TokenSource } from '../../service/transport/token.js';
 import { reached } from '../../trace/milestones.js';
 import { requireService, type Settings } from '../settings.js';
@@ -189,7 +189,7 @@ export function countRequests(
   { counters }: Pick<RunCore, 'counters'>,
   ...more: readonly RequestCounts[]
 ): RequestCounts {
-  const sum = { total: 0, reads: 0, writes: 0, retries: 0 };
+  const sum = { ...NO_REQUESTS };
   for (const counts of [...more, ...counters.map((count) => count())])
     for (const kind of ['total', 'reads', 'writes', 'retries'] as const) sum[kind] += counts[kind];
   return sum;

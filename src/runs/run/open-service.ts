@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { formNames, templateNames } from '../../export/custom-columns.js';
-import { RunError } from '../../model/error.js';
+import { isRefused, RunError } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { SharedPace } from '../../model/pace.js';
 import type { ExportableName } from '../../model/resource-names.js';
@@ -123,7 +123,7 @@ export async function announceCompany(
   const { company, address, verb } = about;
   let record: Json | undefined;
   try {
-    record = (await service.get('company', company)) ?? (await findInList(service, company));
+    record = await findCompany(service, company);
   } catch (error) {
     // A token may be allowed to work for a company without being allowed to look at it.
     if (!(error instanceof RunError) || error.status !== 403) throw error;
@@ -161,17 +161,19 @@ export async function companyName(
   patienceMs: number,
 ): Promise<string | undefined> {
   const { company } = settings;
-  const record = await withService(settings, { channel, patienceMs }, async (service) => {
-    return (await service.get('company', company)) ?? (await findInList(service, company));
-  }).catch((error: unknown) => {
-    if (!(error instanceof RunError)) throw error;
-    return undefined;
-  });
+  const record = await withService(settings, { channel, patienceMs }, (service) => findCompany(service, company)).catch(
+    (error: unknown) => {
+      if (!(error instanceof RunError)) throw error;
+      return undefined;
+    },
+  );
   return typeof record?.['name'] === 'string' ? record['name'] : undefined;
 }
 
 /** Not every service shows a company by its id. Undefined also where there is no list to look into. */
-async function findInList(service: Service, company: number): Promise<Json | undefined> {
+async function findCompany(service: Service, company: number): Promise<Json | undefined> {
+  const own = await service.get('company', company);
+  if (own) return own;
   try {
     for (let page = 1; ; page++) {
       const { count, results } = await service.page('company', page);
@@ -179,8 +181,8 @@ async function findInList(service: Service, company: number): Promise<Json | und
       if (found || results.length === 0 || page * PAGE_SIZE >= count) return found;
     }
   } catch (error) {
-    if (error instanceof RunError && (error.status === 403 || error.status === 404)) return undefined;
-    throw error;
+    if (!isRefused(error)) throw error;
+    return undefined;
   }
 }
 

@@ -31,7 +31,6 @@ export interface MirrorOptions {
   readonly now?: () => number;
   /** Every record as it comes from the service, once a page. */
   readonly onRecords?: (records: readonly Json[]) => void;
-  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** A list of so many records is read whole: that is cheaper than thinking. */
@@ -203,7 +202,7 @@ function mirrorOf({ service, resource, options, rules, now, list }: MirrorContex
 
 /** Reads what has changed where that is certain, else the whole list. */
 async function readAnew(context: MirrorContext, opened: Opened): Promise<ListReading> {
-  const { service, resource, list, options } = context;
+  const { service, resource, list } = context;
   const kept = list.state;
   if (!kept || typeof opened === 'string') {
     const front = resource === 'asset' ? await readFront(service, resource) : undefined;
@@ -215,7 +214,6 @@ async function readAnew(context: MirrorContext, opened: Opened): Promise<ListRea
     return readWhole(context, front, delta.why, opened);
   }
   const { stored } = opened;
-  options.onProgress?.(stored.size, stored.size);
   return {
     how: 'delta',
     certified: true,
@@ -325,7 +323,7 @@ async function readOnce(
   let dated = watermark !== undefined;
   let undated = true;
   let pages = 0;
-  for await (const { records, count } of walk) {
+  for await (const { records } of walk) {
     const readAt = now();
     pages++;
     options.onRecords?.(records);
@@ -338,7 +336,6 @@ async function readOnce(
       if (record['modified_date'] !== undefined) undated = false;
       stored.add(id, hashRecord(record), readAt, micros);
     }
-    options.onProgress?.(stored.size, count);
   }
   stored.flush();
   const problems = [...walk.problems];

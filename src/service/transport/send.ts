@@ -1,11 +1,12 @@
 import { RunError } from '../../model/error.js';
 import { endSentence } from '../../model/issue.js';
+import type { RequestCounts } from '../../model/progress.js';
 import { scrub } from '../../model/secret-forms.js';
 import { reached } from '../../trace/milestones.js';
 import { type Address, readPath } from '../address.js';
 import { unlessStopped, wait } from '../clock.js';
 import type { Lane, Pass } from '../pace/gate.js';
-import type { Log, RequestCounts, ServiceMessage, WriteAnswer } from '../port.js';
+import type { Log, ServiceMessage, WriteAnswer } from '../port.js';
 import { classify, loadOf, messageLine, outageReason, readMessages, retryAfter, type Verdict } from './answer.js';
 import type { ChannelParts } from './channel.js';
 import type { Exchange, Http } from './http.js';

@@ -124,22 +124,12 @@ const job = z.union([
 /** They are checked by themselves: zod leaves a key `__proto__` out, which is a heading like any other. */
 const rows = z.array(z.unknown()).min(1).max(DATA_LIMITS.rows);
 
+const rowsShape = { job, file: file.optional(), rows: rows.optional(), corrections };
+
 /** The data of each kind of job. The published schema says more of inline jobs, rows and the file that an export writes. */
 export const DATA_SHAPES = {
-  import: z.strictObject({
-    job,
-    file: file.optional(),
-    rows: rows.optional(),
-    corrections,
-    options: rowsOptions.omit({ apply: true }).describe(FLAGS).optional(),
-  }),
-  reconcile: z.strictObject({
-    job,
-    file: file.optional(),
-    rows: rows.optional(),
-    corrections,
-    options: rowsOptions.omit({ plan_of: true }).optional(),
-  }),
+  import: z.strictObject({ ...rowsShape, options: rowsOptions.omit({ apply: true }).describe(FLAGS).optional() }),
+  reconcile: z.strictObject({ ...rowsShape, options: rowsOptions.omit({ plan_of: true }).optional() }),
   export: z.strictObject({ job, file: file.optional(), options: z.strictObject({ company }).optional() }),
 };
 

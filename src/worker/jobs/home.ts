@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { RunError } from '../../model/error.js';
-import { runFolder } from '../../runs/run/layout.js';
+import { runFolder, startTimeOf } from '../../runs/run/layout.js';
 import { isLocked } from '../../runs/run/lock.js';
 import type { RetireValues } from '../../runs/undo.js';
 import { homeExists, withHome } from '../../store/home.js';
@@ -214,7 +214,8 @@ export async function restoreJobs(
   const own = homeId(home);
   withHome(home, (db) => {
     for (const { run } of db.prepare('select run from ticket where ended > 0').all())
-      if (runAgeMs(String(run)) > KEEP_MS) db.prepare('delete from ticket where run = ?').run(String(run));
+      if (Date.now() - Date.parse(startTimeOf(String(run))) > KEEP_MS)
+        db.prepare('delete from ticket where run = ?').run(String(run));
   });
   for (const { run, key, id, name, data, opts, again } of tickets(home, 'ended = 0')) {
     const { lock, aside } = runFolder(home, run);
@@ -247,10 +248,4 @@ export async function restoreJobs(
 function ticketKey({ id = '', timestamp }: Pick<Job, 'id' | 'timestamp'>): string {
   const text = /^(night|again|drop|run)\./.test(id) ? id : `${id}\0${timestamp}`;
   return createHash('sha256').update(text).digest('hex');
-}
-
-/** Milliseconds since a run was begun, from its id. */
-function runAgeMs(run: string): number {
-  const at = Date.parse(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-.*$/, '$1-$2-$3T$4:$5:$6.$7Z'));
-  return Number.isNaN(at) ? 0 : Date.now() - at;
 }

@@ -65,12 +65,11 @@ interface CarrierOptions extends CarrierContext {
   readonly leaseMs: number;
   /** Processes that take parts now. */
   readonly workerCount: () => number;
-  /** Events may be missed; the queue itself is asked this often, in milliseconds. */
-  readonly pollEveryMs?: number;
 }
 
 /** Parts on the queue are held in the store's memory: never more than these, however many workers there are. */
 const MOST_PARTS = 32;
+/** Events may be missed: the queue itself is asked this often. */
 const POLL_EVERY_MS = 2_000;
 /** What so many executors failed over is not given to another one. */
 const MOST_FAILURES = 2;
@@ -91,7 +90,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
     polling ??= poll().finally(() => {
       polling = undefined;
     });
-  }, options.pollEveryMs ?? POLL_EVERY_MS);
+  }, POLL_EVERY_MS);
   timer.unref();
 
   async function add(part: Part): Promise<void> {

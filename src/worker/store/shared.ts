@@ -236,10 +236,7 @@ const PACE_MEMORY_MS = 600_000;
 const PACE_AHEAD_MS = 2_000;
 
 /** A pace as it is kept, by the store's clock. */
-interface PaceRecord {
-  readonly successes: number;
-  readonly throttled: number;
-  readonly overloaded: number;
+interface PaceRecord extends Pick<PaceState, 'successes' | 'throttled' | 'overloaded'> {
   /** Nobody sends before then. */
   readonly held: number;
   /** The next free slot. */
