@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, errors, request } from 'undici';
-import { RunError } from '../model/error.js';
+import { RunError, runFailure } from '../model/error.js';
 import type { Settings } from '../runs/settings.js';
 import { RUNS_QUEUE } from '../worker/jobs/data.js';
 import { openStore } from '../worker/store/open.js';
@@ -86,7 +86,7 @@ async function ask<T>(home: string, path: string, nobody: T, order?: RunOrder): 
     if (error instanceof RunError) throw error;
     if (!(error instanceof errors.HeadersTimeoutError)) return nobody;
     const seconds = ANSWER_MS / 1000;
-    throw new RunError('failed', `The worker that has the embedded queue open did not answer within ${seconds} s.`);
+    throw runFailure(`The worker that has the embedded queue open did not answer within ${seconds} s.`);
   } finally {
     await dispatcher.destroy();
   }

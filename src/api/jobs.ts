@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { writeAtomically } from '../files/atomic-write.js';
-import { RunError } from '../model/error.js';
+import { RunError, usageError } from '../model/error.js';
 import { checkJobText, type JobProblem, jobFileNames, jobNameOf, problemLine } from '../runs/job-file.js';
 import { HOME, makeFolder } from '../runs/run/layout.js';
 import { nextDue } from '../runs/schedule/slots.js';
@@ -169,7 +169,7 @@ function jobText(input: JobInput): string {
   try {
     return stringify(input.job, { lineWidth: 0 });
   } catch (cause) {
-    throw new RunError('usage', 'The job nests too deeply; a job has four levels.', [], { cause });
+    throw usageError('The job nests too deeply; a job has four levels.', [], { cause });
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { RunError } from '../model/error.js';
+import { runFailure } from '../model/error.js';
 
 /** Systems take 104 to 108 bytes for the path of a socket. */
 const MAX_PATH_BYTES = 100;
@@ -24,8 +24,7 @@ async function privateFolder(): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const info = await lstat(folder);
   if (!info.isDirectory() || info.uid !== userInfo().uid || (info.mode & 0o077) !== 0) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${folder} has to be a folder that only this user can enter (mode 0700): sockets of the embedded queue lie in it, ` +
         'as the path of ROWFERRY_HOME is too long for them. Remove it, or use a shorter ROWFERRY_HOME.',
     );

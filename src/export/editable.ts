@@ -1,4 +1,4 @@
-import { RunError } from '../model/error.js';
+import { usageError } from '../model/error.js';
 import { type ImportJob, importJob } from '../model/job.js';
 import { foldText, isEmpty, isRef, normaliseKey, type Ref } from '../model/value.js';
 import { commentText, shellWord, yamlKey, yamlScalar } from '../model/yaml-text.js';
@@ -40,8 +40,7 @@ export const EDITABLE_MARK = '# Written by `rowferry export --editable`.';
  */
 export function editableJob(resource: ResourceName, columns: readonly Importable[], options: EditableOptions): string {
   if (!columns.some(isIdColumn)) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       'An editable file needs the column `id`: it says which record a row changes. Add `id` to the columns.',
     );
   }

@@ -12,7 +12,7 @@ import { type FieldType, type ReferenceTarget, readPaths } from '../resources/sp
 import { booleanValue, enumValue } from '../resources/value-check.js';
 import { type ExportColumn, type ExportRecord, isWritable } from './column.js';
 import { customReader } from './custom-columns.js';
-import { findColumn, findOwnField, type Naming, resolveName, unknownNameText, usageError } from './names.js';
+import { choiceError, findColumn, findOwnField, type Naming, resolveName, unknownNameText } from './names.js';
 import { isJsonObject, rawText } from './raw-text.js';
 
 /** One condition of a filter, or of the scope of a reconciliation. */
@@ -51,7 +51,7 @@ export function parseFilter(texts: readonly string[]): Filter {
     const field = fields.get(foldText(name)) ?? { name, values: [] };
     fields.set(foldText(name), { name: field.name, values: [...field.values, text.slice(at + 1)] });
   }
-  if (problems.length > 0) throw usageError('The filter cannot be used.', problems);
+  if (problems.length > 0) throw choiceError('The filter cannot be used.', problems);
   return Object.fromEntries([...fields.values()].map(({ name, values }) => [name, values]));
 }
 
@@ -61,7 +61,7 @@ export function parseFilter(texts: readonly string[]): Filter {
 export function exportFilter(filter: Filter, naming: Naming) {
   const { conditions, problems } = conditionsOn(filter, naming);
   if (problems.length > 0) {
-    throw usageError(
+    throw choiceError(
       'The filter cannot be used.',
       problems.map(({ message }) => message),
     );

@@ -1,4 +1,4 @@
-import { RunError } from '../model/error.js';
+import { type RunError, usageError } from '../model/error.js';
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { didYouMean } from '../pipeline/map/headings.js';
@@ -91,7 +91,7 @@ export function chooseColumns(wanted: readonly string[], naming: Naming): readon
     for (const column of found) chosen.add(column);
     if (found.length === 0) problems.push(unknownNameText(name, naming));
   }
-  if (problems.length > 0) throw usageError('The columns cannot be chosen so.', problems);
+  if (problems.length > 0) throw choiceError('The columns cannot be chosen so.', problems);
   return [...chosen];
 }
 
@@ -109,7 +109,7 @@ export function unknownNameText(name: string, naming: Naming): string {
 }
 
 /** One fault in a sentence, several as a list. */
-export function usageError(what: string, problems: readonly string[]): RunError {
+export function choiceError(what: string, problems: readonly string[]): RunError {
   const [only] = problems;
-  return problems.length === 1 ? new RunError('usage', `${what} ${only}`) : new RunError('usage', what, problems);
+  return problems.length === 1 ? usageError(`${what} ${only}`) : usageError(what, problems);
 }

@@ -2,7 +2,7 @@ import { Decimal } from '../model/decimal.js';
 import type { TableKind } from '../model/table.js';
 import { isCalendarDate } from '../resources/calendar.js';
 import type { ExportColumn } from './column.js';
-import { type Naming, resolveName, unknownNameText, usageError } from './names.js';
+import { choiceError, type Naming, resolveName, unknownNameText } from './names.js';
 
 /**
  * How records are ordered (`--order FIELD` or `-FIELD`), and the same for people: `name, descending`. By id ascending where nothing
@@ -17,7 +17,7 @@ export function exportOrder(
   const name = order.trim().replace(/^[-+]/, '').trim();
   const { field, columns } = resolveName(name, naming);
   const column = columns.find((one) => field && one.field === field.name) ?? columns[0];
-  if (!column) throw usageError('--order cannot be used.', [unknownNameText(name, naming)]);
+  if (!column) throw choiceError('--order cannot be used.', [unknownNameText(name, naming)]);
   return { by: { column, descending }, described: `${name}${descending ? ', descending' : ''}` };
 }
 

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { sizeText } from '../model/count-text.js';
-import { diskErrorText, RunError, systemCodes } from '../model/error.js';
+import { diskErrorText, type RunError, runFailure, systemCodes } from '../model/error.js';
 import { reached } from '../trace/milestones.js';
 import { assertFile, readFault } from './bytes.js';
 import { shareLikeFolder } from './make-folder.js';
@@ -20,7 +20,7 @@ function writeFault(path: string, error: unknown): unknown {
   if (!DISK.test(code)) return error;
   const why = code === 'ENOENT' ? `the folder ${dirname(path)} does not exist` : diskErrorText(error);
   const text = `${path}: could not be written because ${why}. Nothing unfinished is left behind. Put that right, or name another folder, and run again.`;
-  return new RunError('failed', text, [], { cause: error });
+  return runFailure(text, [], { cause: error });
 }
 
 /**
@@ -97,7 +97,7 @@ export async function copyPrivately(
     const before = await source.stat({ bigint: true });
     assertFile(from, before);
     if (before.size > BigInt(COPY_LIMIT)) {
-      throw new RunError('failed', `${from}: the file is larger than ${sizeText(COPY_LIMIT)}. Split it.`);
+      throw runFailure(`${from}: the file is larger than ${sizeText(COPY_LIMIT)}. Split it.`);
     }
     return await createAtomically(
       to,
@@ -111,8 +111,7 @@ export async function copyPrivately(
         );
         const after = await source.stat({ bigint: true });
         if (copied.bytes !== Number(before.size) || after.size !== before.size || after.mtimeNs !== before.mtimeNs) {
-          throw new RunError(
-            'failed',
+          throw runFailure(
             `${from}: the file changed while it was read; it is still being written. Nothing was sent. ` +
               'Run again when it is complete.',
           );
@@ -160,8 +159,7 @@ async function openNoFollow(path: string): Promise<FileHandle> {
     const info = await file.stat();
     // A folder has several by nature; whoever reads refuses it.
     if (info.isFile() && info.nlink > 1) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${path}: the file has ${info.nlink} names (hard links), so it lies in another place as well and may be changed there ` +
           'while it is read. Nothing was sent. Put a copy there instead of a link.',
       );
@@ -176,8 +174,7 @@ async function openNoFollow(path: string): Promise<FileHandle> {
 }
 
 function swappedFault(path: string): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `${path}: a symbolic link took the place of this file or of a folder on its path after it was looked at. Links that ` +
       'appear meanwhile are never followed. Nothing was sent. Put the file itself there and run again.',
   );

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createReadStream, type Stats } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { sizeText } from '../model/count-text.js';
-import { errorText, RunError, systemCodes } from '../model/error.js';
+import { errorText, RunError, runFailure, systemCodes } from '../model/error.js';
 import { DEFAULT_LIMITS, type SourceLimits } from './limits.js';
 
 /** Also what is looked through in one go, without a turn for anybody else: it may hold 100,000 rows. */
@@ -24,14 +24,14 @@ export function isGzip(head: Buffer): boolean {
 
 /** Refuses what is no plain file. */
 export function assertFile(path: string, info: Pick<Stats, 'isFile' | 'isDirectory'>): void {
-  if (info.isDirectory()) throw new RunError('failed', `${path}: this is a folder. Name a file.`);
-  if (!info.isFile()) throw new RunError('failed', `${path}: this is a pipe or device, not a file. Name a file.`);
+  if (info.isDirectory()) throw runFailure(`${path}: this is a folder. Name a file.`);
+  if (!info.isFile()) throw runFailure(`${path}: this is a pipe or device, not a file. Name a file.`);
 }
 
 /** What kept a file from being read, in plain words. */
 export function readFault(path: string, error: unknown): RunError {
   if (error instanceof RunError) return error;
-  const fault = (text: string) => new RunError('failed', `${path}: ${text}`);
+  const fault = (text: string) => runFailure(`${path}: ${text}`);
   const gzipFault = (how: string) =>
     fault(`the gzip file is ${how}. It was refused whole, nothing was sent. Fetch or pack it again.`);
   switch (systemCodes(error)[0]) {
@@ -48,7 +48,7 @@ export function readFault(path: string, error: unknown): RunError {
       return gzipFault('damaged');
   }
   const reason = errorText(error);
-  return new RunError('failed', `${path}: the file cannot be read (${reason}).`, [], { cause: error });
+  return runFailure(`${path}: the file cannot be read (${reason}).`, [], { cause: error });
 }
 
 /**
@@ -85,14 +85,12 @@ export async function* fileBytes(path: string, gzip: boolean, limits: SourceLimi
 /** Refuses what unpacks to more than the limits allow. */
 export function assertUnpackedSize(what: string, packed: number, unpacked: number, limits: SourceLimits): void {
   if (unpacked > limits.unpackedBytes) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${what}: unpacks to more than ${sizeText(limits.unpackedBytes)}, the most that is read. Split the file.`,
     );
   }
   if (unpacked > limits.ratioFromBytes && unpacked > packed * limits.ratio) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${what}: unpacks to more than ${limits.ratio} times its size, as files made to exhaust a computer do. ` +
         'If it is genuine, save the table as .csv.',
     );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, mkdir, open, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { diskErrorText, RunError, systemCodes } from '../model/error.js';
+import { diskErrorText, RunError, runFailure, systemCodes } from '../model/error.js';
 
 /** What a folder is to people, and how they name another one. */
 export interface FolderPurpose {
@@ -103,5 +103,5 @@ async function isFolder(path: string): Promise<boolean> {
 
 function folderFault(what: string, purpose: FolderPurpose, error: unknown): RunError {
   const text = `The ${purpose.what} ${what}: ${diskErrorText(error)}. Name another folder with ${purpose.namedBy}.`;
-  return new RunError('failed', text, [], { cause: error });
+  return runFailure(text, [], { cause: error });
 }

@@ -1,6 +1,6 @@
 import { formatNumber, sizeText } from '../model/count-text.js';
 import { Decimal } from '../model/decimal.js';
-import { RunError } from '../model/error.js';
+import { runFailure } from '../model/error.js';
 import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { LINE_KEY, textFault, truncatedText, UNREVIEWED_FAULT } from './cell-faults.js';
@@ -54,20 +54,19 @@ async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: S
       if (typeof pairs === 'string') firstFault ||= ` Line ${entry.row}: ${pairs}.`;
       else for (const [heading] of pairs) headings.add(heading);
       if (headings.size > limits.columns) {
-        throw new RunError('failed', `${path}: the objects have more than ${limits.columns} different keys.`);
+        throw runFailure(`${path}: the objects have more than ${limits.columns} different keys.`);
       }
     }
     lastLine = entry;
   }
-  if (!lastLine) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
+  if (!lastLine) throw runFailure(`${path}: the file holds no rows. Nothing was sent.`);
   if (!lastLine.ended && typeof parseJsonLine(lastLine.line) === 'string') {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${path}: the last line (${lastLine.row}) is no complete JSON object: the file is cut off. ` +
         'It was refused whole, nothing was sent. Export it again.',
     );
   }
-  if (headings.size === 0) throw new RunError('failed', `${path}: no line holds a JSON object with keys.${firstFault}`);
+  if (headings.size === 0) throw runFailure(`${path}: no line holds a JSON object with keys.${firstFault}`);
   return [...headings];
 }
 
@@ -82,7 +81,7 @@ async function* linesOf(
   let row = 0;
   const check = (bytes: number) => {
     if (bytes <= limits.recordBytes) return;
-    throw new RunError('failed', `${path}: line ${row + 1} is longer than ${sizeText(limits.recordBytes)}.`);
+    throw runFailure(`${path}: line ${row + 1} is longer than ${sizeText(limits.recordBytes)}.`);
   };
   for await (const chunk of chunks) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { RunError } from '../model/error.js';
+import { type RunError, runFailure, usageError } from '../model/error.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
 import { assertFile, headBytes, isGzip, readFault } from './bytes.js';
 import { encodingOfHead, type TextFile, unicodeText } from './encoding/open-text.js';
@@ -30,7 +30,7 @@ export async function openSource(
     const gzip = isGzip(head);
     if (gzip) head = await headBytes(path, HEAD, gzip, bounds);
     if (head.length === 0) {
-      throw new RunError('failed', `${path}: the file is empty${gzip ? ' once unpacked' : ''}. Nothing was sent.`);
+      throw runFailure(`${path}: the file is empty${gzip ? ' once unpacked' : ''}. Nothing was sent.`);
     }
     const found = await sniffFormat(path, head);
     const file = { path, gzip, head, whole: head.length < HEAD };
@@ -78,8 +78,7 @@ function resolveForm(path: string, found: FileForm, stated: SourceOptions['forma
   if (isBook && wantsBook) return found;
   if (isBook || wantsBook) {
     const what = isBook ? 'a zip file (a workbook)' : 'text';
-    throw new RunError(
-      'usage',
+    throw usageError(
       `${path}: source.format is ${stated}, but the file is ${what}. Remove source.format or name the right file.`,
     );
   }
@@ -129,14 +128,13 @@ async function sniffFormat(path: string, head: Buffer): Promise<FileForm> {
   if (head[0] === 0x50 && head[1] === 0x4b && (head[2] === 3 || head[2] === 5 || head[2] === 7)) return 'zip';
   const start = head.subarray(0, 16).toString('latin1');
   const foreign = UNSUPPORTED_BINARY.find(([, beginning]) => start.startsWith(beginning))?.[0];
-  if (foreign)
-    throw new RunError('failed', `${path}: this is ${foreign}, not a table. Save the table as .xlsx or .csv.`);
+  if (foreign) throw runFailure(`${path}: this is ${foreign}, not a table. Save the table as .xlsx or .csv.`);
   const mark = encodingOfHead(head);
   const text = (mark?.encoding.startsWith('utf-16') ? unicodeText(head, mark.encoding) : head.toString('utf8'))
     .replace(/^[\ufeff\s]+/, '')
     .slice(0, 4_000);
   const other = UNSUPPORTED_TEXT.find(([form]) => form.test(text));
-  if (other) throw new RunError('failed', `${path}: this is ${other[1]}`);
+  if (other) throw runFailure(`${path}: this is ${other[1]}`);
   return /^\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\})/.test(text) ? 'ndjson' : 'csv';
 }
 
@@ -145,14 +143,12 @@ const OLE2_BYTES = 64 * 1024 * 1024;
 /** OLE2 holds either an encrypted .xlsx (a stream named EncryptedPackage) or an old binary format. */
 async function oleFault(path: string): Promise<RunError> {
   if ((await headBytes(path, OLE2_BYTES)).includes(Buffer.from('EncryptedPackage', 'utf16le'))) {
-    return new RunError(
-      'failed',
+    return runFailure(
       `${path}: the workbook is protected by a password, so it cannot be read. ` +
         'Remove the password in the spreadsheet program (File, Info, Protect Workbook) and save it again.',
     );
   }
-  return new RunError(
-    'failed',
+  return runFailure(
     `${path}: this is a workbook or document in the old binary format (.xls, .doc), which is not read. ` +
       'Open it in the spreadsheet program and save it as .xlsx.',
   );

@@ -1,7 +1,7 @@
 import { chmod, lstat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { createGzip } from 'node:zlib';
-import { RunError, RunInterrupted } from '../model/error.js';
+import { RunInterrupted, usageError } from '../model/error.js';
 import type { TableAbout, TableColumn, TableKind, TableRows } from '../model/table.js';
 import { createAtomically } from './atomic-write.js';
 import { csvEncoder } from './csv/write.js';
@@ -46,7 +46,7 @@ export async function writeTable(
   options: TableWriteOptions = {},
 ): Promise<WrittenTable> {
   const { format, gzip } = tableFormat(path);
-  if (columns.length === 0) throw new RunError('usage', `${path}: a table needs at least one column. Name columns.`);
+  if (columns.length === 0) throw usageError(`${path}: a table needs at least one column. Name columns.`);
   if (format === 'xlsx') assertFits(path, columns);
   let written: Written = { rows: 0 };
   const watched = watch(rows, options);
@@ -172,7 +172,7 @@ export function tableFormat(path: string): TableFormat {
       return { format: end.slice(1) as TableFormat['format'], gzip };
   }
   const found = end === '' ? 'the name has no ending that says its form' : `${end} is not written`;
-  throw new RunError('usage', `${path}: ${found}. ${FORMS}`);
+  throw usageError(`${path}: ${found}. ${FORMS}`);
 }
 
 /** A list or an object, as JSON. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { asRunError, RunError, RunInterrupted } from '../model/error.js';
+import { asRunError, RunError, RunInterrupted, runFailure, usageError } from '../model/error.js';
 import type { Log, Notice, Progress } from '../model/progress.js';
 import { redactor } from '../model/secret-forms.js';
 import type { RunResult } from '../report/summary.js';
@@ -150,17 +150,14 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
 /** Not every program is checked by a compiler, and a misspelt `dryRun` would be a run that writes. */
 export function assertOptions(options: object, names: readonly string[], rules: ReadonlyMap<string, Rule>): void {
   if (typeof options !== 'object' || options === null)
-    throw new RunError(
-      'usage',
-      `The call takes one object with options, such as \`{ ${names.slice(0, 2).join(', ')} }\`.`,
-    );
+    throw usageError(`The call takes one object with options, such as \`{ ${names.slice(0, 2).join(', ')} }\`.`);
   const faults = Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
     if (!names.includes(name)) return `\`${name}\` is no option of this call`;
     const [fits, words] = rules.get(name) ?? [];
     return fits?.(value) === false ? `\`${name}\` must be ${words}` : [];
   });
-  if (faults.length > 0) throw new RunError('usage', 'The call is wrong. Correct what is listed.', faults);
+  if (faults.length > 0) throw usageError('The call is wrong. Correct what is listed.', faults);
 }
 
 async function settingsOf({ settings = {}, env, envFile }: CallOptions, cwd: string): Promise<Settings> {
@@ -220,18 +217,18 @@ function redactedLog(log: Log | undefined, redact: (text: string) => string): Lo
  * @throws RunError `file_not_found` where there is none.
  */
 export async function inputFile(file: string, cwd: string): Promise<string> {
-  if (file.trim() === '') throw new RunError('usage', 'The file name is blank; give the path of a spreadsheet.');
+  if (file.trim() === '') throw usageError('The file name is blank; give the path of a spreadsheet.');
   const path = resolve(cwd, file);
   const info = await stat(path).catch(() => undefined);
-  if (info?.isDirectory()) throw new RunError('failed', `${file} is a folder; give the path of a spreadsheet.`);
+  if (info?.isDirectory()) throw runFailure(`${file} is a folder; give the path of a spreadsheet.`);
   if (info) return path;
   const where = path === file ? '' : `: ${path} does not exist`;
-  throw new RunError('failed', `There is no file ${file}${where}.`, [], { code: 'file_not_found' });
+  throw runFailure(`There is no file ${file}${where}.`, [], { code: 'file_not_found' });
 }
 
 /** A member of the options that a call cannot do without. */
 export function requireOption<T>(value: T | undefined | null, name: string, what: string): T {
-  if (value === undefined || value === null) throw new RunError('usage', `\`${name}\` is missing: ${what}.`);
+  if (value === undefined || value === null) throw usageError(`\`${name}\` is missing: ${what}.`);
   return value;
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RunsOptions } from '../api/client.js';
 import type { RunsApi } from '../api/runs/orders.js';
 import type { RunView } from '../api/runs/queued.js';
-import { EXIT, EXIT_BY_STATUS, RunError } from '../model/error.js';
+import { EXIT, EXIT_BY_STATUS, RunError, runFailure, usageError } from '../model/error.js';
 import type { ExportJobText, ImportJobText, ReconcileJobText } from '../model/job.js';
 import { readJobYaml } from '../runs/job/yaml.js';
 import { type JobSource, loadJob } from '../runs/job-file.js';
@@ -113,7 +113,7 @@ export async function enqueueOn(options: EnqueueOptions, open: OpenRuns): Promis
     });
   } catch (error) {
     if (!(error instanceof RunError) || error.code !== 'interrupted') throw error;
-    throw new RunError('failed', mayBeQueued ? MAYBE_ENQUEUED : NOT_ENQUEUED, [], { code: 'interrupted' });
+    throw runFailure(mayBeQueued ? MAYBE_ENQUEUED : NOT_ENQUEUED, [], { code: 'interrupted' });
   }
 }
 
@@ -209,13 +209,13 @@ export async function waitForJob(
 
 function goneError(id: string): RunError {
   const text = `The run ${id} is on the queue no more: it was taken off, or the queue has lost it. A worker that has begun it goes on with it: \`rowferry runs\` shows it where that worker is. Look there before it is ordered again.`;
-  return new RunError('failed', text);
+  return runFailure(text);
 }
 
 /** The signal ended the waiting, not the run. */
 function stoppedWaitingError(id: string): RunError {
   const text = `Stopped waiting. The run ${id} stays on the queue and is carried out all the same.`;
-  return new RunError('failed', text, [], { code: 'interrupted' });
+  return runFailure(text, [], { code: 'interrupted' });
 }
 
 async function resultOf(summary: Summary, { host }: Pick<RunView, 'host'>, home: string): Promise<RunResult> {
@@ -271,7 +271,7 @@ async function buildJobData(options: EnqueueOptions, { settings, cwd }: CallCont
   const { kind, company, dryRun, apply, force }: EnqueueFlags = options;
   const job = requireOption(options.job, 'job', 'it names the job');
   if (!JOB_KINDS.includes(kind)) {
-    throw new RunError('usage', `\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
+    throw usageError(`\`kind\` is ${JSON.stringify(kind)}; it must be import, export or reconcile.`);
   }
   const runOptions = pickDefined({ dry_run: dryRun, apply, force, company });
   const data = {
@@ -283,7 +283,7 @@ async function buildJobData(options: EnqueueOptions, { settings, cwd }: CallCont
   };
   const checked = checkJobData(kind, data);
   if (!('faults' in checked)) return data;
-  throw new RunError('usage', 'This is no job for the queue; nothing was put on it.', checked.faults);
+  throw usageError('This is no job for the queue; nothing was put on it.', checked.faults);
 }
 
 async function rowsOf({ file, rows }: Exclude<EnqueueOptions, { kind: 'export' }>, cwd: string) {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { RunError } from '../model/error.js';
+import { usageError } from '../model/error.js';
 import type { ExportJobText, ImportJobText, ReconcileJobText, RowsJob } from '../model/job.js';
 import { EXPORTABLE, type ExportableName } from '../model/resource-names.js';
 import type { ExportRequest } from '../runs/export.js';
@@ -130,8 +130,7 @@ async function exportRequestOf(options: ExportOptions, opened: CallContext): Pro
     const { exportRequest, loadJob } = await import('../runs/job-file.js');
     const job = await loadJob('export', options.job, jobsFolder(opened));
     if (resource !== undefined && resource !== job.job.resource) {
-      throw new RunError(
-        'usage',
+      throw usageError(
         `The job ${job.name} exports ${job.job.resource} records, not ${resource}. Leave the resource out, or the job.`,
       );
     }
@@ -141,7 +140,7 @@ async function exportRequestOf(options: ExportOptions, opened: CallContext): Pro
   }
   const name = EXPORTABLE.find((one) => one === requireOption(resource, 'resource', 'it says what is exported'));
   if (name === undefined) {
-    throw new RunError('usage', `There is no resource \`${resource}\`. There are: ${EXPORTABLE.join(', ')}.`);
+    throw usageError(`There is no resource \`${resource}\`. There are: ${EXPORTABLE.join(', ')}.`);
   }
   const target = requireOption(overrides.target, 'output', 'it names the file to write');
   return { filter: {}, editable: false, job: { name }, ...overrides, resource: name, target };

@@ -1,4 +1,4 @@
-import { errorText, RunError, systemCodes } from '../model/error.js';
+import { errorText, runFailure, systemCodes, usageError } from '../model/error.js';
 import {
   FAULT_ACTIONS,
   type Fault,
@@ -37,7 +37,7 @@ export async function openCheckedSandbox(options: SandboxOptions): Promise<Sandb
   assertOptions(options, [...RULES.keys()], RULES);
   for (const fault of options.faults ?? []) if (typeof fault === 'string') assertFault(fault);
   return startSandbox(options).catch((error: unknown) => {
-    throw new RunError('failed', startFault(error, options.port), [], { cause: error });
+    throw runFailure(startFault(error, options.port), [], { cause: error });
   });
 }
 
@@ -59,7 +59,7 @@ function assertFault(fault: string): void {
   try {
     parseFault(fault);
   } catch (error) {
-    throw new RunError('usage', errorText(error));
+    throw usageError(errorText(error));
   }
 }
 

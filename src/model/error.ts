@@ -55,6 +55,14 @@ export class RunError extends Error {
   }
 }
 
+/** What was asked for is wrong. */
+export const usageError = (message: string, details?: readonly string[], options?: RunErrorOptions): RunError =>
+  new RunError('usage', message, details, options);
+
+/** It could not be done. */
+export const runFailure = (message: string, details?: readonly string[], options?: RunErrorOptions): RunError =>
+  new RunError('failed', message, details, options);
+
 function defaultCode(kind: RunError['kind'], { status, cause }: RunErrorOptions): ErrorCode {
   if (kind !== 'failed') return kind;
   if (status !== undefined) return status === 401 ? 'token_refused' : 'service_rejected';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeAtomically } from '../files/atomic-write.js';
 import { makeFolder } from '../files/make-folder.js';
 import { visibleJson } from '../model/control-characters.js';
-import { RunError } from '../model/error.js';
+import { runFailure } from '../model/error.js';
 import type { OpenSource } from '../model/source.js';
 import type { RowResult, RowStore, RunStore } from '../store/run-store.js';
 import { reached } from '../trace/milestones.js';
@@ -278,8 +278,7 @@ async function* rejectedRows(
     if (next.done) return;
   }
   if (next.done) return;
-  throw new RunError(
-    'failed',
+  throw runFailure(
     `Row ${next.value.ref.row} has an outcome in ${store.path} and is not in the file that was read. ` +
       'The file is not the one of this run; restore it and write the reports again.',
   );

@@ -1,4 +1,4 @@
-import { RunError } from '../model/error.js';
+import { type RunError, runFailure } from '../model/error.js';
 import { type Issue, warning } from '../model/issue.js';
 import { GOOD_OUTCOMES, type Outcome } from '../model/outcome.js';
 import type { OpenSource } from '../model/source.js';
@@ -91,8 +91,7 @@ export async function assertComplete(
 }
 
 function incomplete(path: string, found: string): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `The journal ${path} does not account for every row: ${found}. ` +
       'The totals would not be the truth, so no report is written. Resume the run to settle what is open.',
   );

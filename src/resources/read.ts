@@ -1,4 +1,4 @@
-import { RunError } from '../model/error.js';
+import { runFailure } from '../model/error.js';
 import { withArticle } from '../model/resource-names.js';
 import { type Fields, isEmpty } from '../model/value.js';
 import { addReading, readForms, readTemplate, type Sink } from './custom.js';
@@ -72,8 +72,7 @@ function readCustom(spec: ResourceSpec, json: Readonly<Record<string, unknown>>,
 export function requireId(spec: ResourceSpec, json: Readonly<Record<string, unknown>>): number {
   const id = recordId(json['id']);
   if (id !== undefined) return id;
-  throw new RunError(
-    'failed',
+  throw runFailure(
     `The service sent ${withArticle(spec.name)} without an id that can be used (id = ${shortJsonText(json['id']) || 'nothing'}): ` +
       'ids are whole numbers up to 9007199254740991. Check that ROWFERRY_API_URL points to the service and not to something in front of it.',
   );

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../files/atomic-write.js';
-import { RunError } from '../model/error.js';
+import { type RunError, usageError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { isUnverifiable } from '../model/outcome.js';
 import { brakeStop } from '../report/summary.js';
@@ -51,8 +51,7 @@ export async function resumeRun(runRef: string, context: RunContext): Promise<Ru
 
 /** Of a run that does not go on because another one put back what it wrote: its reports would say that it is in. */
 export const undoneError = (run: string, by: string): RunError =>
-  new RunError(
-    'usage',
+  usageError(
     `The run ${run} cannot be resumed: the run ${by} put back what it wrote. Import the file again; rows that it did not reach are in its rejected file.`,
   );
 
@@ -68,15 +67,13 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
   const earlier = await findWrittenRun(runRef, 'retry', context.settings);
   const { request, folder } = earlier;
   if (request.kind === 'undo') {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
     );
   }
   const open = rowsToRetry(folder);
   if (open.length === 0)
-    throw new RunError(
-      'usage',
+    throw usageError(
       `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry.${request.kind === 'reconcile' ? ' Orphans are taken up by the next run of the job.' : ''} Its reports in ${request.reportDir} say what is to be done about other rows.`,
     );
   const { key } = request.job.job.match;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path, { join } from 'node:path';
-import { RunError, systemCodes } from '../model/error.js';
+import { RunError, systemCodes, usageError } from '../model/error.js';
 import type { Job } from '../model/job.js';
 import { nameHint } from '../pipeline/map/headings.js';
 import { type CheckedText, checkJobText } from './job/check.js';
@@ -51,7 +51,7 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2);
   } catch (cause) {
-    throw new RunError('usage', 'The inline job cannot be written as JSON: it holds itself, or a bigint.', [], {
+    throw usageError('The inline job cannot be written as JSON: it holds itself, or a bigint.', [], {
       cause,
     });
   }
@@ -62,8 +62,7 @@ function assertKind<K extends Job['kind']>(kind: K, one: Loaded<Job>): Loaded<Ex
   if (found === kind) return one as Loaded<Extract<Job, { readonly kind: K }>>;
   const label = one.path === '' ? 'inline job' : `job file ${displayPath(one.path)}`;
   const command = `rowferry ${found}${found === 'export' ? '' : ' FILE'} --job ${one.path === '' ? 'JOB' : one.name}`;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `The ${label} is of kind ${found}, not ${kind}: it is run with \`${command}\`, or as a job \`${found}\` of the queue.`,
   );
 }
@@ -91,8 +90,7 @@ function loadText(text: string, file: string, name: string): Loaded<Job> {
   if (!job) {
     const faults = lines('error');
     const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
-    throw new RunError(
-      'usage',
+    throw usageError(
       `${file ? `The job file ${label}` : 'The inline job'} has ${count}. Nothing was sent; correct what is listed and run again.`,
       faults,
     );
@@ -117,8 +115,7 @@ async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Pr
   const hint = nameHint(wanted, available);
   const listed =
     available.length > 0 ? ` There are: ${available.slice(0, 20).join(', ')}.` : ` ${folder} holds no job files.`;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `There is no job ${isPath ? 'file ' : ''}\`${nameOrPath}\`${isPath ? '' : ` in ${folder}`}${hint || '.'}${listed}`,
   );
 }
@@ -140,31 +137,22 @@ export function jobNameOf(file: string): string {
 async function readJobFile(file: string): Promise<string> {
   try {
     const info = await stat(file);
-    if (!info.isFile())
-      throw new RunError('usage', `${displayPath(file)} is not a file; give the path of a job file (.yaml).`);
+    if (!info.isFile()) throw usageError(`${displayPath(file)} is not a file; give the path of a job file (.yaml).`);
     if (info.size > MAX_BYTES) {
-      throw new RunError(
-        'usage',
-        `${displayPath(file)} is ${info.size} bytes long; a job file may have ${MAX_BYTES} at most.`,
-      );
+      throw usageError(`${displayPath(file)} is ${info.size} bytes long; a job file may have ${MAX_BYTES} at most.`);
     }
     // A BOM is dropped by the decoder; anything that is not UTF-8 is refused rather than guessed.
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file));
   } catch (error) {
     if (error instanceof RunError) throw error;
     if (error instanceof TypeError) {
-      throw new RunError('usage', `${displayPath(file)} is not UTF-8 text; save the job file as UTF-8.`, [], {
+      throw usageError(`${displayPath(file)} is not UTF-8 text; save the job file as UTF-8.`, [], {
         cause: error,
       });
     }
-    throw new RunError(
-      'usage',
-      `${displayPath(file)} cannot be read (${systemCodes(error)[0] ?? String(error)}).`,
-      [],
-      {
-        cause: error,
-      },
-    );
+    throw usageError(`${displayPath(file)} cannot be read (${systemCodes(error)[0] ?? String(error)}).`, [], {
+      cause: error,
+    });
   }
 }
 
@@ -186,10 +174,7 @@ export async function checkJobs(
 ): Promise<CheckedJob[]> {
   const jobs = named.length > 0 ? (await Promise.all(named.map(expandPath))).flat() : await jobPaths(options.jobsDir);
   if (jobs.length === 0) {
-    throw new RunError(
-      'usage',
-      `There are no job files in ${options.jobsDir}. Name a file, or the folder with --jobs-dir.`,
-    );
+    throw usageError(`There are no job files in ${options.jobsDir}. Name a file, or the folder with --jobs-dir.`);
   }
   return Promise.all(jobs.map((job) => checkOne(job, options)));
 }

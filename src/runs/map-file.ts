@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { EDITABLE_MARK } from '../export/editable.js';
 import { writeAtomically } from '../files/atomic-write.js';
 import { openSource } from '../files/open.js';
-import { RunError } from '../model/error.js';
+import { RunError, usageError } from '../model/error.js';
 import { targetsOf } from '../model/job.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
 import { normaliseName } from '../model/value.js';
@@ -233,14 +233,14 @@ const PATIENCE_MS = 5_000;
 async function assertNotTheSheet(output: string, file: string): Promise<void> {
   const [place, sheet] = await Promise.all([output, file].map((path) => realpath(path).catch(() => undefined)));
   if (place !== undefined && place === sheet)
-    throw new RunError('usage', `${output} is the spreadsheet itself; name the job file to write.`);
+    throw usageError(`${output} is the spreadsheet itself; name the job file to write.`);
 }
 
 async function assertNoFile(output: string): Promise<void> {
   const existing = await lstat(output).catch(() => undefined);
   if (!existing) return;
-  if (existing.isDirectory()) throw new RunError('usage', `${output} is a folder; name the job file to write.`);
-  throw new RunError('usage', `${output} exists already. Name another file, or replace it with --force.`);
+  if (existing.isDirectory()) throw usageError(`${output} is a folder; name the job file to write.`);
+  throw usageError(`${output} exists already. Name another file, or replace it with --force.`);
 }
 
 function unmappedReason({ columns, resource }: Suggestion, sheet: string | null): string | undefined {

@@ -1,4 +1,4 @@
-import { RunError } from '../model/error.js';
+import { runFailure, usageError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
 import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
 import { valueText } from '../model/value.js';
@@ -84,14 +84,13 @@ export async function executeReconcile(run: Run): Promise<RunResult> {
 function assertNewest({ folder, request: { dryRun, lineage } }: Run, nights: Nights): void {
   const newer = dryRun || lineage?.approves ? undefined : newerApplied(nights, lineage?.retries ?? folder.run);
   if (newer === undefined) return;
-  throw new RunError(
-    'failed',
+  throw runFailure(
     `The run ${newer} of this job has taken up a newer file: the rest of this one is not written over it. Where this older file is the right one, run it again.`,
   );
 }
 
 function reconcileJobOf({ job }: Run): ReconcileJob {
-  if (job.kind !== 'reconcile') throw new RunError('usage', `The job is of kind ${job.kind}, not reconcile.`);
+  if (job.kind !== 'reconcile') throw usageError(`The job is of kind ${job.kind}, not reconcile.`);
   return job;
 }
 

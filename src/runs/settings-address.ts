@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { RunError } from '../model/error.js';
+import { type RunError, usageError } from '../model/error.js';
 import { isLoopback } from '../service/address.js';
 
 /** Webhooks go by the proxies of the environment, too. */
@@ -157,10 +157,7 @@ function decode(text: string): string {
 }
 
 function addressError(what: string): RunError {
-  return new RunError(
-    'usage',
-    `The queue's address (ROWFERRY_QUEUE_URL) cannot be used: ${what}. Forms: ${URL_FORMS}.`,
-  );
+  return usageError(`The queue's address (ROWFERRY_QUEUE_URL) cannot be used: ${what}. Forms: ${URL_FORMS}.`);
 }
 
 /** Passwords in the address, as they stand there and decoded. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
-import { errorText, RunError, systemCodes } from '../model/error.js';
+import { errorText, type RunError, systemCodes, usageError } from '../model/error.js';
 import { isWebAddress } from '../model/job.js';
 import { nameHint } from '../pipeline/map/headings.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
@@ -460,8 +460,7 @@ export function requireService(settings: Settings): { readonly apiUrl: string; r
       ? ['ROWFERRY_API_TOKEN is not set (or ROWFERRY_API_TOKEN_FILE, or the ROWFERRY_OAUTH_… variables)']
       : []),
   ];
-  throw new RunError(
-    'usage',
+  throw usageError(
     'The service is not set up. Set these variables in the shell or in a .env file here; to try without a service, start `rowferry sandbox`.',
     missing,
   );
@@ -531,10 +530,10 @@ function readDotEnv(file: string, env: NodeJS.ProcessEnv) {
   } catch (error) {
     const [code = 'unreadable'] = systemCodes(error);
     if (code === 'ENOENT') return { values: {}, warnings: [] };
-    throw new RunError('usage', `${file} cannot be read (${code}).`, [], { cause: error });
+    throw usageError(`${file} cannot be read (${code}).`, [], { cause: error });
   }
   // What Windows calls Unicode would be read as no variable at all.
-  if (bytes.includes(0)) throw new RunError('usage', `${file} is UTF-16, or no text at all. Save it as UTF-8.`);
+  if (bytes.includes(0)) throw usageError(`${file} is UTF-16, or no text at all. Save it as UTF-8.`);
   const values = dotenv.parse(bytes);
   const name = path.basename(file);
   const proxies = Object.keys(values).filter((one) => /^(https?|no)_proxy$/i.test(one) && env[one] === undefined);
@@ -574,8 +573,7 @@ function secretsOf(input: Layer): string[] {
 
 function settingsError(faults: readonly string[]): RunError {
   const count = faults.length === 1 ? 'A setting is' : `${faults.length} settings are`;
-  return new RunError(
-    'usage',
+  return usageError(
     `${count} wrong. Correct what is listed (docs/reference/settings.md says what each means).`,
     faults,
   );

@@ -11,7 +11,7 @@ import {
   SHEET_NAME,
 } from '../blank-workbook/columns.js';
 import { jobText, writeBlankWorkbook } from '../blank-workbook/workbook.js';
-import { RunError } from '../model/error.js';
+import { usageError } from '../model/error.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { serviceName } from '../service/address.js';
@@ -136,23 +136,20 @@ function listsOf(columns: readonly BlankColumn[], lists: ReadonlyMap<string, Dro
 /** Refuses a target that cannot be written, or that is there already, before anything is. Returns the path of the job file beside it. */
 async function checkTarget(target: string, fileName: string): Promise<string> {
   if (!/[^/\\]\.xlsx$/i.test(target)) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `The template is a workbook, and ${fileName} does not end in .xlsx. Name a file such as assets.xlsx.`,
     );
   }
   const folder = await stat(dirname(target)).catch(() => undefined);
   if (!folder?.isDirectory()) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `${fileName}: the folder ${dirname(target)} ${folder ? 'is a file' : 'does not exist. Create it first'}.`,
     );
   }
   const job = target.replace(/\.xlsx$/i, '.yaml');
   for (const path of [target, job]) {
     if (!(await lstat(path).catch(() => undefined))) continue;
-    throw new RunError(
-      'usage',
+    throw usageError(
       `${path} is there already, and may hold what somebody filled in. Nothing was written. Name another workbook, or remove that file.`,
     );
   }

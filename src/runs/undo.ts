@@ -1,5 +1,5 @@
 import { countText } from '../model/count-text.js';
-import { RunError } from '../model/error.js';
+import { RunError, usageError } from '../model/error.js';
 import type { IssueCode } from '../model/issue.js';
 import { importJob, type RowsJob } from '../model/job.js';
 import { isUnverifiable } from '../model/outcome.js';
@@ -77,7 +77,7 @@ async function openUndo(runRef: string, options: UndoOptions, context: RunContex
           `what it created as ${resource}s for its rows is undone by itself: rowferry runs undo ${id}`,
       );
       const message = `The run ${earlier.folder.run} wrote nothing: there is nothing to undo.`;
-      throw new RunError('usage', message, [...notes, ...parts]);
+      throw usageError(message, [...notes, ...parts]);
     },
     reportDir,
     concurrency,

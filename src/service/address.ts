@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { RunError } from '../model/error.js';
+import { usageError } from '../model/error.js';
 import type { ResourceName } from '../resources/spec.js';
 import type { Readable } from './port.js';
 
@@ -17,16 +17,13 @@ export function readAddress(baseUrl: string): Address {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const fix = 'Set ROWFERRY_API_URL to the base address alone, for example https://records.example.com';
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new RunError(
-      'usage',
-      `The service address "${url ? url.protocol : baseUrl}" is not an http or https address. ${fix}`,
-    );
+    throw usageError(`The service address "${url ? url.protocol : baseUrl}" is not an http or https address. ${fix}`);
   }
   if (url.username || url.password) {
-    throw new RunError('usage', `The service address for ${url.host} carries a user name or password. ${fix}`);
+    throw usageError(`The service address for ${url.host} carries a user name or password. ${fix}`);
   }
   if (url.search || url.hash) {
-    throw new RunError('usage', `The service address for ${url.host} carries a query or a fragment. ${fix}`);
+    throw usageError(`The service address for ${url.host} carries a query or a fragment. ${fix}`);
   }
   const prefix = url.pathname.replace(/\/+$/, '').replace(/\/api\/v2$/, '');
   return { origin: url.origin, root: `${prefix}/api/v2` };

@@ -1,4 +1,4 @@
-import { RunError } from '../model/error.js';
+import { type RunError, runFailure } from '../model/error.js';
 import { stringifyBody } from '../model/json.js';
 import { NO_REQUESTS } from '../model/progress.js';
 import { namesCompany, readAddress, readPath, writePath } from './address.js';
@@ -209,12 +209,11 @@ function checkQuery(query: Readonly<Record<string, string>>): void {
 /** Reads end in a value or throw: nothing else is left here. */
 function settledValue<T>(settled: Settled): T {
   if (settled.kind === 'ok') return settled.value as T;
-  throw new RunError('failed', `The service could not be read (${settled.kind}).`);
+  throw runFailure(`The service could not be read (${settled.kind}).`);
 }
 
 function notFoundError(path: string, company: number, words: string): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `There is nothing at GET ${path} for company ${company} (404). ${words}` +
       'Check that ROWFERRY_API_URL is the base address without /api/v2, and the company id.',
     [],

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { DiffText } from '../model/change.js';
-import { RunError } from '../model/error.js';
+import { type RunError, runFailure } from '../model/error.js';
 import type { Issue } from '../model/issue.js';
 import type { Outcome, OutcomeKind } from '../model/outcome.js';
 import type { RequestCounts } from '../model/progress.js';
@@ -235,8 +235,7 @@ export class RowStore {
 
   #ended(row: number, what: string): RunError {
     const found = this.store.prepare(`select kind from ${this.#table} where row = ?`).get(row);
-    return new RunError(
-      'failed',
+    return runFailure(
       `The journal ${this.store.path} has the outcome ${found?.['kind']} for row ${row}, and ${what}. ` +
         'The totals would not be the truth, so the run is stopped. Check whether two processes ran this run at once.',
     );

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { errorText, RunError } from '../model/error.js';
+import { errorText, RunError, runFailure } from '../model/error.js';
 
 export type SqlValue = string | number | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -107,8 +107,7 @@ export function openDatabase(
     const exists = !isNew();
     const found = exists ? readScalar('pragma user_version') : version;
     if (found !== version) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${label} ${path} has format ${found}; this version of rowferry reads format ${version}. ${remedy}`,
       );
     }
@@ -257,7 +256,7 @@ const REASONS: Readonly<Record<number, readonly [code: string, words: string]>> 
 };
 
 function damagedFault(path: string, label: string, remedy: string, cause: unknown): RunError {
-  return new RunError('failed', `${label} ${path} is damaged. ${remedy}`, [], { cause });
+  return runFailure(`${label} ${path} is damaged. ${remedy}`, [], { cause });
 }
 
 /** The primary result code of a fault. */
@@ -273,8 +272,7 @@ function fault(cause: unknown, path: string, label: string, remedy: string): Run
   const number = resultCode(cause);
   if (number === 11 || number === 26) return damagedFault(path, label, remedy, cause);
   const [system, reason] = REASONS[number] ?? [String(code ?? ''), `SQLite reports: ${words}. Put that right`];
-  return new RunError(
-    'failed',
+  return runFailure(
     `${label} ${path} cannot be written: ${reason}, then resume the run. Nothing more is sent until what is sent can be recorded.`,
     [],
     { cause: Object.assign(new Error(words, { cause }), { code: system }) },

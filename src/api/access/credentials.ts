@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createAtomically } from '../../files/atomic-write.js';
-import { RunError, systemCodes } from '../../model/error.js';
+import { runFailure, systemCodes, usageError } from '../../model/error.js';
 import { takeLock } from '../../runs/run/lock.js';
 import { parseAs } from '../../worker/store/shared.js';
 import { ROLES, type Role } from '../schema.js';
@@ -47,14 +47,13 @@ function openCredentials<T extends { readonly name: string; readonly role: Role 
   async function all(): Promise<readonly T[]> {
     const info = await stat(path, { bigint: true }).catch((error: unknown) => {
       if (systemCodes(error)[0] === 'ENOENT') return undefined;
-      throw new RunError('failed', `The ${what} ${path} cannot be read (${systemCodes(error)[0] ?? 'unknown'}).`);
+      throw runFailure(`The ${what} ${path} cannot be read (${systemCodes(error)[0] ?? 'unknown'}).`);
     });
     if (!info) return [];
     const rights = Number(info.mode & 0o777n);
     const own = process.getuid?.();
     if (process.platform !== 'win32' && (rights & ~mostRights || (info.uid !== 0n && Number(info.uid) !== own))) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `The ${what} ${path} may be changed or read by other users of this machine (mode ${rights.toString(8).padStart(4, '0')}): nobody on it is let in. ` +
           'Make it yours, and run: chmod 600',
       );
@@ -62,8 +61,7 @@ function openCredentials<T extends { readonly name: string; readonly role: Role 
     const state = [info.ino, info.size, info.mtimeNs, info.ctimeNs].join(' ');
     if (cached?.state === state) return cached.all;
     const found = parseAs(listSchema, await readFile(path, 'utf8'));
-    if (!found)
-      throw new RunError('failed', `The ${what} ${path} is damaged. Restore it, or remove it and begin anew.`);
+    if (!found) throw runFailure(`The ${what} ${path} is damaged. Restore it, or remove it and begin anew.`);
     cached = { state, all: found };
     return found;
   }
@@ -86,17 +84,13 @@ function openCredentials<T extends { readonly name: string; readonly role: Role 
     all,
     add(entry) {
       if (!NAME.test(entry.name)) {
-        throw new RunError(
-          'usage',
+        throw usageError(
           `"${entry.name}" is no name for a ${one}: 1 to 64 letters, digits, blanks and . @ _ - are, the first a letter or digit.`,
         );
       }
       return change((before) => {
         if (!before.some((other) => other.name === entry.name)) return [[...before, entry], undefined];
-        throw new RunError(
-          'usage',
-          `There is a ${one} ${entry.name} already. Remove it first, or choose another name.`,
-        );
+        throw usageError(`There is a ${one} ${entry.name} already. Remove it first, or choose another name.`);
       });
     },
     remove: (gone) =>

@@ -1,5 +1,5 @@
 import { openSource } from '../../files/open.js';
-import { RunError } from '../../model/error.js';
+import { RunError, usageError } from '../../model/error.js';
 import { displayText } from '../../model/row.js';
 import type { OpenSource, SourceMeta } from '../../model/source.js';
 import { readJobYaml } from '../../runs/job/yaml.js';
@@ -70,7 +70,7 @@ async function withFileName<T>(path: string, work: () => Promise<T>): Promise<T>
     if (!(error instanceof RunError)) throw error;
     const shorten = (text: string) => text.replaceAll(path, path.slice(path.lastIndexOf('/') + 1));
     // Whatever is wrong with the file, it is another one that has to be sent, or read in another way.
-    throw new RunError('usage', shorten(error.message), error.details.map(shorten), { cause: error });
+    throw usageError(shorten(error.message), error.details.map(shorten), { cause: error });
   }
 }
 

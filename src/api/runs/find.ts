@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { RunError } from '../../model/error.js';
+import { RunError, usageError } from '../../model/error.js';
 import { isUnverifiable, noOutcomes } from '../../model/outcome.js';
 import type { Summary } from '../../report/summary.js';
 import { runToApprove, undoneError } from '../../runs/follow-up.js';
@@ -156,7 +156,7 @@ export class RunFinder {
     const { entry } = found;
     const { id, status } = found.run;
     const refuse = (why: string) => {
-      throw new RunError('usage', why);
+      throw usageError(why);
     };
     if (verb === 'stop') {
       const why = whyNotStopped(found);

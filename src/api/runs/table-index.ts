@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as breath, setTimeout as pause } from 'node:timers/promises';
 import { openSource } from '../../files/open.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { displayText } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { HOME, makeFolder } from '../../runs/run/layout.js';
@@ -82,7 +82,7 @@ async function indexTable(source: OpenSource, folder: string) {
       const last = rows.at(-1) ?? 0;
       while (state === 'filling' && lastRow < last) await pause(POLL_MS);
       if (failure !== undefined) throw failure;
-      if (state === 'closed') throw new RunError('failed', 'The table was closed meanwhile. Ask again.');
+      if (state === 'closed') throw runFailure('The table was closed meanwhile. Ask again.');
       const select = database.prepare('select cells from line where row = ?');
       return rows.map((row) => JSON.parse(String(select.get(row)?.['cells'] ?? '[]')) as string[]);
     },

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import { ROLES, type Role } from '../../api/access/roles.js';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT, usageError } from '../../model/error.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, printErr } from '../io.js';
 import { CliCommand, readSettings, wholeNumber } from '../run-command.js';
@@ -52,8 +52,7 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
   const printLink = linkPrinter(cli, settings, open);
   const requireUsers = async (host: string): Promise<void> => {
     if (isLoopback(host) || (await openUsers(usersFile).all()).length > 0) return;
-    throw new RunError(
-      'usage',
+    throw usageError(
       `Other machines reach ${host}, and nobody may sign in yet. Add somebody first: rowferry console user add NAME --role ${ROLES.join('|')}. Or leave out ROWFERRY_HTTP: the console is for this machine alone then.`,
     );
   };
@@ -66,7 +65,7 @@ async function openConsole(cli: Cli, { port, open, ...flags }: Options): Promise
     return EXIT.ok;
   }
   const { http: address } = settings;
-  if (!address) throw new RunError('usage', 'ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
+  if (!address) throw usageError('ROWFERRY_HTTP is off, and the console needs an address. Say --port 8720.');
   await requireUsers(address.host);
   return runWorkerToEnd(cli, settings, { queueOnly: false, onConsole: printLink });
 }
@@ -125,7 +124,7 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): CliCommand {
       ).choices([...ROLES]),
     )
     .action(async (name: string, { role }: { role?: Role }, self: Command) => {
-      if (role === undefined) throw new RunError('usage', `Say what ${name} may do: --role ${ROLES.join('|')}.`);
+      if (role === undefined) throw usageError(`Say what ${name} may do: --role ${ROLES.join('|')}.`);
       const { people, open } = await openPeople(cli, self);
       if (kind === 'key') {
         print(cli, await people.addKey(open.keys, name, role));
@@ -151,7 +150,7 @@ function peopleCommand(cli: Cli, kind: 'user' | 'key'): CliCommand {
     .action(async (name: string, _options: object, self: Command) => {
       const { open } = await openPeople(cli, self);
       const removed = await (kind === 'user' ? open.users : open.keys).remove(name);
-      if (!removed) throw new RunError('usage', `There is no ${kind} ${name}.`);
+      if (!removed) throw usageError(`There is no ${kind} ${name}.`);
       printErr(cli, `The ${kind} ${name} is removed.`);
     });
   for (const one of [add, list, remove]) command.addCommand(one.settings('home'));
@@ -183,9 +182,8 @@ async function readPassword({ io }: Cli, least: number): Promise<string> {
   };
   try {
     const password = await ask('Password: ');
-    if (password.length < least) throw new RunError('usage', `A password has ${least} characters at least.`);
-    if (terminal && (await ask('Again: ')) !== password)
-      throw new RunError('usage', 'The two are not the same. Begin anew.');
+    if (password.length < least) throw usageError(`A password has ${least} characters at least.`);
+    if (terminal && (await ask('Again: ')) !== password) throw usageError('The two are not the same. Begin anew.');
     return password;
   } finally {
     lines.close();

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT, RunError, usageError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor/checks.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import { type Cli, print, printErr, printJson } from '../io.js';
@@ -88,7 +88,7 @@ async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, sig
 async function confirmProbe(cli: Cli): Promise<boolean> {
   const { stdin, stderr } = cli.io;
   if (!stdin.isTTY || !stderr.isTTY) {
-    throw new RunError('usage', '--probe writes to the service and asks first; outside a terminal add --yes to agree.');
+    throw usageError('--probe writes to the service and asks first; outside a terminal add --yes to agree.');
   }
   const dialogue = createInterface({ input: stdin, output: stderr });
   try {

@@ -1,7 +1,7 @@
 import { pickDefined } from '../../library/open.js';
 import type { EnqueueOptions, QueuedRun } from '../../library/queue.js';
 import { enqueue } from '../../library/runs.js';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT, RunError, usageError } from '../../model/error.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { JobKind } from '../../worker/jobs/data.js';
 import { type Cli, print, printJson, reportInterrupted } from '../io.js';
@@ -93,8 +93,7 @@ const EXAMPLES = {
 
 function parseKind(kind: string): JobKind {
   if (kind === 'import' || kind === 'export' || kind === 'reconcile') return kind;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `\`rowferry enqueue ${kind}\` is unknown; it is \`rowferry enqueue import\`, \`export\` or \`reconcile\`.`,
   );
 }
@@ -102,9 +101,9 @@ function parseKind(kind: string): JobKind {
 /** What the command line asks for; what has no meaning for its kind is refused with the data of the job. */
 function enqueueFlagsOf(kind: JobKind, { job, file, dryRun, apply, force }: Options): object {
   const example = `For example: rowferry enqueue ${kind} ${EXAMPLES[kind]}`;
-  if (job === undefined) throw new RunError('usage', `--job is missing: it names the job. ${example}`);
+  if (job === undefined) throw usageError(`--job is missing: it names the job. ${example}`);
   if (kind !== 'export' && file === undefined) {
-    throw new RunError('usage', `--file is missing: it names the file. ${example}`);
+    throw usageError(`--file is missing: it names the file. ${example}`);
   }
   return { kind, job, ...pickDefined({ file, dryRun, apply, force }) };
 }

@@ -2,7 +2,7 @@ import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } fro
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { importFile, openSandbox } from '../../library/runs.js';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT, usageError } from '../../model/error.js';
 import { shellWord } from '../../model/yaml-text.js';
 import { createAtomically, HOME, makeFolder } from '../../runs/run/layout.js';
 import type { Sandbox } from '../../sandbox/index.js';
@@ -21,8 +21,7 @@ Examples:
   $ rowferry init /srv/rowferry`)
     .action((dir = '.') => {
       // As of a variable of the shell that is not set.
-      if (dir.trim() === '')
-        throw new RunError('usage', 'The name of the folder is blank; give it one, or leave it out.');
+      if (dir.trim() === '') throw usageError('The name of the folder is blank; give it one, or leave it out.');
       return init(cli, resolve(cli.io.cwd, dir));
     });
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { inputFile, pickDefined } from '../../library/open.js';
 import { visible } from '../../model/control-characters.js';
 import { formatNumber } from '../../model/count-text.js';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT, usageError } from '../../model/error.js';
 import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
@@ -83,12 +83,9 @@ Exit code 0, or 3 if no column could be mapped.`)
 async function suggest(cli: Cli, file: string, options: MapFlags): Promise<number> {
   const { resource } = options;
   if (resource === undefined) {
-    throw new RunError(
-      'usage',
-      `--resource is missing: what are the rows? For example: rowferry map ${file} --resource asset`,
-    );
+    throw usageError(`--resource is missing: what are the rows? For example: rowferry map ${file} --resource asset`);
   }
-  if (options.output === '-') throw new RunError('usage', '-o - is not needed: without -o the job goes to stdout.');
+  if (options.output === '-') throw usageError('-o - is not needed: without -o the job goes to stdout.');
   const [{ mapFile }, settings] = await Promise.all([import('../../runs/map-file.js'), readSettings(cli, options)]);
   const { cwd } = cli.io;
   const result = await mapFile({
@@ -117,8 +114,7 @@ function printMapping(cli: Cli, { job, reason, table }: MapResult, output: strin
 
 function sourceOf({ sheet, headerRow }: MapFlags): MapRequest['source'] | undefined {
   if (headerRow !== undefined && headerRow !== 'none' && !/^[1-9]\d{0,6}$/.test(headerRow)) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `--header-row is "${headerRow}"; give the number of the row, as the spreadsheet program shows it, or none.`,
     );
   }

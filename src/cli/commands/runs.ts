@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { pickDefined } from '../../library/open.js';
 import { resumeRun } from '../../library/runs.js';
 import { sizeText } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import type { RunResult } from '../../runs/run/conclude.js';
 import type { RunContext } from '../../runs/run/context.js';
 import type { DamagedRun, RunEntry } from '../../runs/run/list.js';
@@ -100,8 +100,7 @@ export async function refuseUnknown(group: Command, [word]: readonly string[]): 
   if (word === undefined) return;
   const { nameHint } = await import('../../runs/job/shape.js');
   const names = group.commands.map((command) => command.name());
-  throw new RunError(
-    'usage',
+  throw usageError(
     `\`rowferry ${group.name()}\` has no command \`${word}\`${nameHint(word, names) || '.'} It has: ${names.join(', ')}.`,
   );
 }
@@ -218,8 +217,7 @@ function retireValues(texts: readonly string[]): Record<string, string> {
     const field = text.slice(0, Math.max(at, 0)).trim();
     const value = text.slice(at + 1).trim();
     if (field === '' || value === '') {
-      throw new RunError(
-        'usage',
+      throw usageError(
         `--retire ${text}: write field=value, for example: rowferry runs undo last --retire lifecycle_stage=Retired`,
       );
     }
@@ -241,10 +239,7 @@ Example:
   return runAction(cli, command, async (runRef, options, context) => {
     const by = options.by?.trim() ?? '';
     if (by === '') {
-      throw new RunError(
-        'usage',
-        '--by is missing: it says who approves. For example: rowferry runs approve last --by "Ann Lee"',
-      );
+      throw usageError('--by is missing: it says who approves. For example: rowferry runs approve last --by "Ann Lee"');
     }
     const { approveRun } = await import('../../runs/follow-up.js');
     return approveRun(runRef, { by, ...runOptionsOf(cli, options, context) }, context);
@@ -267,8 +262,7 @@ Examples:
     .action(async (options: Options) => {
       const { home, keepDays, inbox } = await readSettings(cli, options);
       if (keepDays === undefined) {
-        throw new RunError(
-          'usage',
+        throw usageError(
           '--keep-days is missing: it says for how many days runs are kept. For example: rowferry runs prune --keep-days 90',
         );
       }

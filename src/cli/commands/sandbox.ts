@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { pickDefined } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
-import { EXIT, errorText, RunError } from '../../model/error.js';
+import { EXIT, errorText, usageError } from '../../model/error.js';
 import { type Cli, print, printErr } from '../io.js';
 import { CliCommand, onInterrupt, wholeNumber } from '../run-command.js';
 
@@ -52,7 +52,7 @@ async function serve(cli: Cli, options: Options): Promise<number> {
     try {
       return parseFault(spec);
     } catch (error) {
-      throw new RunError('usage', `--fault: ${errorText(error)}`);
+      throw usageError(`--fault: ${errorText(error)}`);
     }
   });
   const interruption = onInterrupt(() => undefined);

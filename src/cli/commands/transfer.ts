@@ -6,7 +6,7 @@ import {
   importFile,
   reconcileFile,
 } from '../../library/runs.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
@@ -87,8 +87,7 @@ async function runRowsCommand(cli: Cli, file: string, options: RowsFlags, comman
   const { job, force, report } = options;
   // Checked here: an option of a similar name is then reported as what it is, a misspelling.
   if (job === undefined) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `--job is missing: it names the job file that says which column is which field. For example: ${command.example}`,
     );
   }
@@ -148,7 +147,7 @@ async function exportFile(cli: Cli, resource: string | undefined, options: Expor
 
 async function exportOptionsOf(resource: string | undefined, options: ExportFlags): Promise<ExportOptions> {
   const { job, output, columns, filter, order, editable } = options;
-  if (output === '-') throw new RunError('usage', '-o - is not supported: name a file, such as -o assets.csv.');
+  if (output === '-') throw usageError('-o - is not supported: name a file, such as -o assets.csv.');
   const { parseFilter } = await import('../../runs/export.js');
   const chosen = pickDefined({
     columns: columns === undefined ? undefined : splitColumns(columns),
@@ -161,8 +160,7 @@ async function exportOptionsOf(resource: string | undefined, options: ExportFlag
     return { ...chosen, job, ...pickDefined({ output, resource: resource as ExportableName | undefined }) };
   const name = await parseResource(resource);
   if (output === undefined) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `-o is missing: it names the file to write. For example: rowferry export ${name} -o ${name}s.xlsx`,
     );
   }
@@ -171,13 +169,12 @@ async function exportOptionsOf(resource: string | undefined, options: ExportFlag
 
 async function parseResource(input: string | undefined): Promise<ExportableName> {
   if (input === undefined) {
-    throw new RunError('usage', `What is to be exported? Name one of: ${EXPORTABLE.join(', ')}; or a job with --job.`);
+    throw usageError(`What is to be exported? Name one of: ${EXPORTABLE.join(', ')}; or a job with --job.`);
   }
   const found = EXPORTABLE.find((name) => name === input.toLowerCase());
   if (found) return found;
   const { nameHint } = await import('../../runs/job/shape.js');
-  throw new RunError(
-    'usage',
+  throw usageError(
     `There is no resource \`${input}\`${nameHint(input, EXPORTABLE) || '.'} There are: ${EXPORTABLE.join(', ')}.`,
   );
 }

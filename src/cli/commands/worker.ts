@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT, usageError } from '../../model/error.js';
 import { redactor } from '../../model/secret-forms.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
 import type { WorkerOptions } from '../../worker/worker.js';
@@ -31,10 +31,7 @@ SIGTERM or Ctrl-C ends it: requests in flight finish, the rest goes back to the 
 
 async function work(cli: Cli, options: Options): Promise<number> {
   if (options.queueOnly && options.inbox !== undefined) {
-    throw new RunError(
-      'usage',
-      '--queue-only and --inbox cannot go together: a worker for the queue alone has no drop folder.',
-    );
+    throw usageError('--queue-only and --inbox cannot go together: a worker for the queue alone has no drop folder.');
   }
   return runWorkerToEnd(cli, await readSettings(cli, options), { queueOnly: options.queueOnly === true });
 }

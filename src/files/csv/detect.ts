@@ -1,4 +1,4 @@
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import type { SourceLimits } from '../limits.js';
 import { createRecordFeed } from './scan.js';
 
@@ -52,7 +52,7 @@ export const DELIMITER_RULE = 'cannot separate cells. Use auto, or one character
 
 export function parseDelimiter(text: string): string {
   const delimiter = knownDelimiter(text);
-  if (delimiter === undefined) throw new RunError('usage', `source.delimiter: "${text}" ${DELIMITER_RULE}`);
+  if (delimiter === undefined) throw usageError(`source.delimiter: "${text}" ${DELIMITER_RULE}`);
   return delimiter;
 }
 

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { collectBytes, pushPieces } from '../bytes.js';
@@ -135,10 +135,9 @@ async function surveyCsv(
   const fixed = typeof options.header_row === 'number' ? options.header_row : undefined;
   const rows = await firstRows(path, whole ? [bytes] : text(), dialect, fixed ?? 0, limits);
   const heading = chooseHeading(path, 'the file', { ...options, even: true }, rows);
-  if (!heading) throw new RunError('failed', `${path}: the file holds no rows. Nothing was sent.`);
+  if (!heading) throw runFailure(`${path}: the file holds no rows. Nothing was sent.`);
   if (heading.cells.length > limits.columns) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${path}: the heading in row ${heading.row} has more than ${formatNumber(limits.columns)} columns, ` +
         'the most that is read. Remove columns, or state the right source.delimiter.',
     );

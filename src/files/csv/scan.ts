@@ -1,5 +1,5 @@
 import { sizeText } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { type RunError, runFailure } from '../../model/error.js';
 import type { CellFaultCode } from '../cell-faults.js';
 import { asciiText, escapeInvalidUtf8, utf8Text } from '../encoding/byte-text.js';
 import type { SourceLimits } from '../limits.js';
@@ -320,8 +320,7 @@ function startText(bytes: Buffer): string {
 }
 
 function unclosedQuote(path: string, row: number, bytes: Buffer): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `${path}: a quotation mark opened in row ${row} is never closed (the row begins "${startText(bytes)}"). ` +
       'The file is cut off or a quotation mark is missing. It was refused whole, nothing was sent. ' +
       'Export it again, or close the quote in that row.',
@@ -329,8 +328,7 @@ function unclosedQuote(path: string, row: number, bytes: Buffer): RunError {
 }
 
 function recordTooLong(path: string, row: number, bytes: Buffer, limit: number): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `${path}: row ${row} is longer than ${sizeText(limit)} (it begins "${startText(bytes)}"). ` +
       `${bytes.includes(0x22) ? 'A quotation mark opened there is probably not closed' : 'No table has such rows'}. ` +
       'The file was refused whole, nothing was sent. Correct that row.',

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type Iconv from 'iconv-lite';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 
 /** The encoding a job states, in one spelling; undefined for `auto`. An unknown name throws `RunError('usage')`. */
 export function parseEncoding(
@@ -12,8 +12,7 @@ export function parseEncoding(
   if (/^utf-?16$/i.test(name.trim()) && mark?.encoding.startsWith('utf-16')) return mark.encoding;
   const canonical = canonicalEncoding(name);
   if (isTextEncoding(canonical)) return canonical;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `source.encoding: "${name}" is no known encoding. Use auto, utf-8, utf-16le, utf-16be, windows-1252, iso-8859-2, ` +
       'shift_jis, big5, gb18030, euc-kr or another usual name.',
   );

@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 import { asciiText } from './byte-text.js';
@@ -88,8 +88,7 @@ export function assertText(path: string, bytes: Buffer): void {
   const text = asciiText(bytes, 0, Math.min(bytes.length, 64 * 1024));
   const control = [...text.matchAll(CONTROL)].filter(([sign]) => sign !== UNIT_SEPARATOR).length;
   if (control > 16 && control * 20 > text.length) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${path}: the file is neither text nor a workbook; it cannot be read as a table. Save it as .xlsx or .csv.`,
     );
   }

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { type Cell, isBlank, type RowFault } from '../../model/row.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import { textFault, truncatedText } from '../cell-faults.js';
@@ -21,8 +21,7 @@ export async function openOds(
   limits: SourceLimits,
 ): Promise<OpenSource> {
   if (!archive.has(CONTENT)) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${path}: the OpenDocument file lacks its part ${CONTENT}. It was refused whole, nothing was sent. Save it again.`,
     );
   }
@@ -30,10 +29,7 @@ export async function openOds(
   for await (const chunk of archive.stream(CONTENT)) index.push(chunk);
   index.finish();
   if (index.sheets.length === 0) {
-    throw new RunError(
-      'failed',
-      `${path}: this OpenDocument file holds no sheet. Save the table again as .ods or .xlsx.`,
-    );
+    throw runFailure(`${path}: this OpenDocument file holds no sheet. Save the table again as .ods or .xlsx.`);
   }
   const book = {
     path,
@@ -223,7 +219,7 @@ class OdsScan implements SheetScan {
     this.#place++;
     this.#active = place === undefined || place === this.#place;
     if (this.#place >= MOST_SHEETS) {
-      throw new RunError('failed', `${what}: holds more than ${formatNumber(MOST_SHEETS)} sheets.`);
+      throw runFailure(`${what}: holds more than ${formatNumber(MOST_SHEETS)} sheets.`);
     }
     if (!this.#active) return;
     this.#described = 0;
@@ -262,8 +258,7 @@ class OdsScan implements SheetScan {
     if (this.#cells.length === 0 && !this.#beyond) return;
     const end = this.#row + this.#times;
     if (end - 1 > SHEET_ROWS) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${this.#options.what}: the sheet "${this.#name}" has filled cells below row ${formatNumber(SHEET_ROWS)}, ` +
           'the last one that is read. Split the table into several files.',
       );

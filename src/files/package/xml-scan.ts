@@ -1,5 +1,5 @@
 import { sizeText } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { asciiText, utf8Text } from '../encoding/byte-text.js';
 
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -183,8 +183,7 @@ export function createXmlScanner(what: string, handler: XmlHandler) {
       return scan(bytes);
     } catch (error) {
       if (!(error instanceof UndefinedEntity)) throw error;
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${what}: uses the entity "${error.message}", which XML does not define. It was refused. ` +
           'Open it in the spreadsheet program and save it as .xlsx.',
       );
@@ -220,8 +219,7 @@ export function createXmlScanner(what: string, handler: XmlHandler) {
       return after;
     }
     if (head.length < 9 && ('<![CDATA['.startsWith(head) || '<!--'.startsWith(head))) return -1;
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${what}: holds a document type declaration (DOCTYPE), as files made to attack a reader do. It was refused. ` +
         'Open it in the spreadsheet program and save it as .xlsx.',
     );
@@ -232,16 +230,12 @@ export function createXmlScanner(what: string, handler: XmlHandler) {
       const bytes = buffer.length > 0 ? Buffer.concat([buffer, chunk]) : chunk;
       buffer = bytes.subarray(scanNamingPart(bytes));
       if (buffer.length > TOKEN_LIMIT)
-        throw new RunError(
-          'failed',
-          `${what}: a single value is longer than ${sizeText(TOKEN_LIMIT)}. It was refused.`,
-        );
+        throw runFailure(`${what}: a single value is longer than ${sizeText(TOKEN_LIMIT)}. It was refused.`);
     },
     /** Throws where the document is not complete. */
     finish(): void {
       if (depth === 0 && hasRoot && buffer.every((byte) => byte <= 0x20)) return;
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${what}: the XML is cut off or damaged. The file was refused whole, nothing was sent. ` +
           'Open it in the spreadsheet program and save it as .xlsx.',
       );

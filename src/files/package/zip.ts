@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { formatNumber, sizeText } from '../../model/count-text.js';
-import { errorText, RunError } from '../../model/error.js';
+import { errorText, RunError, runFailure } from '../../model/error.js';
 import { assertUnpackedSize, collectBytes, fileBytes } from '../bytes.js';
 import type { SourceLimits } from '../limits.js';
 
@@ -89,8 +89,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
   const zip = await open(path, source);
   try {
     if (zip.entryCount > limits.zipEntries) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${path}: the zip file has ${formatNumber(zip.entryCount)} parts, more than any workbook. ` +
           'It was refused. Save the table as .xlsx or .csv.',
       );
@@ -99,8 +98,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
       const name = partName(path, entry);
       if (entryOf(name)) throw damaged(path, `two parts are named ${name}`);
       if (entry.isEncrypted()) {
-        throw new RunError(
-          'failed',
+        throw runFailure(
           `${path}: the zip file is protected by a password. Open it with the password and save it without one.`,
         );
       }
@@ -156,8 +154,7 @@ export async function openArchive(path: string, source: string | Buffer, limits:
     async readWhole(name: string): Promise<Buffer> {
       const size = entryOf(name)?.uncompressedSize ?? 0;
       if (size > limits.partBytes) {
-        throw new RunError(
-          'failed',
+        throw runFailure(
           `${path}: the part ${name} unpacks to ${sizeText(size)}; no workbook needs so much there. ` +
             'It was refused. Save the table as .xlsx or .csv.',
         );
@@ -174,8 +171,7 @@ interface ZipPart {
 }
 
 function damaged(path: string, reason: string): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `${path}: the zip file is damaged or cut off (${reason}). It was refused whole, nothing was sent. ` +
       'Fetch it again, or open it in the spreadsheet program and save it as .xlsx.',
   );
@@ -199,8 +195,7 @@ function partName(path: string, entry: Entry): string {
   const name = raw.replace(/^\/+/, '');
   if (/^[a-z]:/i.test(name) || name.split('/').includes('..') || name.includes('\0')) {
     const quotedName = JSON.stringify(raw.slice(0, 80));
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${path}: the zip file holds a part named ${quotedName}, a name that leads out of it, as files made to attack a ` +
         'computer do. It was refused. Open it in the spreadsheet program and save it as .xlsx.',
     );
@@ -242,10 +237,7 @@ export async function workbookArchive(path: string, gzip: boolean, limits: Sourc
   const most = limits.gzippedWorkbookBytes;
   const bytes = await collectBytes(fileBytes(path, true, limits), most + 1);
   if (bytes.length > most) {
-    throw new RunError(
-      'failed',
-      `${path}: the gzipped workbook unpacks to more than ${sizeText(most)}. Unpack it first.`,
-    );
+    throw runFailure(`${path}: the gzipped workbook unpacks to more than ${sizeText(most)}. Unpack it first.`);
   }
   return openArchive(path, bytes, limits);
 }
@@ -270,7 +262,7 @@ const UNSUPPORTED_DOCUMENTS: readonly (readonly [part: string, what: string, tod
  * that nothing is known of counts as .xlsx, whose reader says what it lacks.
  */
 export async function workbookKind(path: string, archive: Archive): Promise<'xlsx' | 'ods'> {
-  const refuse = (what: string, todo: string) => new RunError('failed', `${path}: this is ${what}. ${todo}`);
+  const refuse = (what: string, todo: string) => runFailure(`${path}: this is ${what}. ${todo}`);
   const other = UNSUPPORTED_DOCUMENTS.find(([part]) => archive.has(part));
   if (other) throw refuse(other[1], other[2]);
   if (archive.has('xl/workbook.xml') || !archive.has('META-INF/manifest.xml')) return 'xlsx';

@@ -1,4 +1,4 @@
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { type Cell, displayText, isBlank } from '../../model/row.js';
 import type { SourceOptions } from '../../model/source.js';
 import { type CellRange, columnName, rangeName } from './cell-range.js';
@@ -211,7 +211,7 @@ export function chooseHeading(
     const found = findHeading(rows, expect);
     return found && mergeHeadingRows(found, rows, ranges, false, expect);
   }
-  const refuse = (why: string) => new RunError('usage', `${path}: source.header_row is ${stated}, but ${why}.`);
+  const refuse = (why: string) => usageError(`${path}: source.header_row is ${stated}, but ${why}.`);
   const first = rows.find(({ row }) => row >= stated);
   if (!first) throw refuse(`${what} ends before that row`);
   if (first.row !== stated || first.cells.every(isBlank)) throw refuse('that row is blank');

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { type Cell, displayText, isBlank, type RowFault, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceFormat, SourceOptions } from '../../model/source.js';
 import { pushPieces } from '../bytes.js';
@@ -75,13 +75,12 @@ export async function openSheet(book: SourceBook, options: SourceOptions): Promi
 
   const heading = chooseHeading(book.path, `the sheet "${sheet.name}"`, options, survey.rows, survey.scan.mergedRanges);
   if (!heading) {
-    throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
+    throw runFailure(`${book.path}: the sheet "${sheet.name}" holds no data. Name another sheet.`);
   }
   evidence.push(heading.evidence);
   warnings.push(...heading.warnings);
   if (survey.wide.has(heading.row)) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${book.path}: the heading in row ${heading.row} of "${sheet.name}" has more than ` +
         `${formatNumber(book.limits.columns)} columns, the most that is read. Remove columns.`,
     );
@@ -141,7 +140,7 @@ async function chooseSheet(book: SourceBook, stated: string | number | undefined
     return { sheet, survey };
   }
   const names = sheetList(book.sheets, ({ name, state }) => `"${name}"${state === 'visible' ? '' : ' (hidden)'}`);
-  throw new RunError('failed', `${book.path}: no visible sheet holds data (sheets: ${names}). Nothing was sent.`);
+  throw runFailure(`${book.path}: no visible sheet holds data (sheets: ${names}). Nothing was sent.`);
 }
 
 async function* dataRows(
@@ -214,13 +213,12 @@ function findSheet(book: SourceBook, stated: string | number): BookSheet {
   const sheet = typeof stated === 'number' ? (byNumber ?? byName) : (byName ?? byNumber);
   const names = sheetList(sheets, ({ name }, i) => `${i + 1} "${name}"`);
   if (!sheet) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${book.path}: there is no sheet ${typeof stated === 'number' ? stated : `"${stated}"`}. The sheets are ${names}.`,
     );
   }
   if (!sheet.part) {
-    throw new RunError('failed', `${book.path}: the sheet "${sheet.name}" is a chart and holds no cells.`);
+    throw runFailure(`${book.path}: the sheet "${sheet.name}" is a chart and holds no cells.`);
   }
   return sheet;
 }

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { type Cell, displayText } from '../../model/row.js';
 import type { TableAbout, TableColumn, TableRows } from '../../model/table.js';
 import { columnName, SHEET_COLUMNS, SHEET_ROWS } from '../table/cell-range.js';
@@ -79,8 +79,7 @@ const READ_ONLY = 'For information: a change in this column is ignored.';
 /** Throws `RunError('usage')` for a table with more columns than a sheet has. */
 export function assertFits(path: string, columns: readonly TableColumn[]): void {
   if (columns.length <= SHEET_COLUMNS) return;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `${path}: the table has ${formatNumber(columns.length)} columns, a sheet of a workbook at most ` +
       `${formatNumber(SHEET_COLUMNS)}. Write it as .csv, or choose fewer columns.`,
   );

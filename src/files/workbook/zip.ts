@@ -1,5 +1,5 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
-import { RunError } from '../../model/error.js';
+import { type RunError, runFailure } from '../../model/error.js';
 import { BUFFER_OPTIONS, type ByteSink, writeCompressed } from '../table-sink.js';
 
 /** Writes text; wait for it before the next piece. */
@@ -74,10 +74,7 @@ export function createZipWriter(sink: ByteSink) {
 }
 
 function tooLarge(): RunError {
-  return new RunError(
-    'failed',
-    'The workbook gets larger than 4 GB, the most that one can be. Write the table as .csv.',
-  );
+  return runFailure('The workbook gets larger than 4 GB, the most that one can be. Write the table as .csv.');
 }
 
 function localHeader(name: Buffer): Buffer {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import type { OpenSource, SourceOptions } from '../../model/source.js';
 import type { SourceLimits } from '../limits.js';
 import type { NumberFormat } from '../number/cell-value.js';
@@ -109,8 +109,7 @@ async function readWorkbook(path: string, archive: Archive) {
     const part = relation?.target ?? '';
     const isTaken = parts.has(part.toLowerCase());
     if (isTaken || !archive.has(part)) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${path}: the sheet "${name}" has ${isTaken ? 'the same part as another one' : 'no part'} in the file. The file is ` +
           'damaged and was refused whole, nothing was sent. Open it in the spreadsheet program and save it as .xlsx.',
       );
@@ -140,8 +139,7 @@ async function workbookPart(path: string, archive: Archive): Promise<string> {
     .slice(0, 5)
     .map((name) => name.slice(0, 60))
     .join(', ');
-  throw new RunError(
-    'failed',
+  throw runFailure(
     `${path}: this is a zip file that holds no workbook (it holds: ${names || 'nothing'}), which is not read. ` +
       'Save the table as .xlsx or .csv.',
   );

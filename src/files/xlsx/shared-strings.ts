@@ -1,5 +1,5 @@
 import { sizeText } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { textFault } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
 import { createXmlScanner, unescapeSheetText, type XmlTag, xmlText } from '../package/xml-scan.js';
@@ -48,8 +48,7 @@ export async function readSharedStrings(
     }
     totalBytes += Buffer.byteLength(text) + STRING_HEAD;
     if (totalBytes > limits.sharedStringBytes) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${path}: the texts of the workbook take more than ${sizeText(limits.sharedStringBytes)}. Split the file.`,
       );
     }

@@ -1,4 +1,4 @@
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import type { Cell, RowFault } from '../../model/row.js';
 import { textFault, truncatedText } from '../cell-faults.js';
 import type { SourceLimits } from '../limits.js';
@@ -73,11 +73,10 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
       else if (length === 6 && name === 0x68) hides = bytes[offsets[i + 2]!] === 0x31 || bytes[offsets[i + 2]!] === T;
     }
     if (!(row >= 1 && row <= SHEET_ROWS)) {
-      throw new RunError('failed', `${what}: a row after row ${lastRow} has no valid number. Save the file again.`);
+      throw runFailure(`${what}: a row after row ${lastRow} has no valid number. Save the file again.`);
     }
     if (row <= lastRow) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${what}: row ${row} stands after row ${lastRow}; rows must ascend. It was refused whole, nothing was sent. ` +
           'Open the file in the spreadsheet program and save it again.',
       );
@@ -129,8 +128,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
       return;
     }
     if (column < cells.length && cells[column] !== '') {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${what}: row ${row} holds two cells in column ${columnName(column)}. It was refused whole, nothing was sent. ` +
           'Open the file in the spreadsheet program and save it again.',
       );
@@ -153,8 +151,7 @@ export function createSheetScan(options: SheetScanOptions): SheetScan {
     const at = sharedIndex >= 0 ? sharedIndex : /^\d{1,10}$/.test(written) ? Number(written) : -1;
     const value = strings.get(at);
     if (value === undefined) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `${what}: row ${row} refers to text number ${at < 0 ? written.slice(0, 20) : at}, which the workbook does not hold. ` +
           'The file is damaged and was refused whole. Save it again in the spreadsheet program.',
       );

@@ -1,5 +1,5 @@
 import type { FieldDiff } from '../../model/change.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readRecord } from '../../resources/read.js';
@@ -171,8 +171,7 @@ export class ReadBack {
     const lost = [...seen.dropped, ...(isWithoutEffect(seen) ? seen.stale : [])];
     const isUncleared = lost.every((field) => isEmpty(merge.target[field]));
     this.run.stop(
-      new RunError(
-        'failed',
+      runFailure(
         `The update of ${plan.spec.name} ${id} was read back, and ${isUncleared ? 'it still holds the old value of' : 'the service did not keep'} ${lost.map((field) => storedPart(field, seen)).join(', ')}${isUncleared ? ', which was to be cleared' : ''}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
         [
           'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',

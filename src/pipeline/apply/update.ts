@@ -1,4 +1,4 @@
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { sameValue, valueText } from '../../model/value.js';
 import { readRecord } from '../../resources/read.js';
@@ -339,7 +339,7 @@ export class UpdateRow extends RowWrite<Update> {
       const text = `The job asks for \`write.method: patch\`, and the service refused PATCH for ${spec.name} ${id} with status ${status}, although \`rowferry doctor --probe\` found once that it takes it. The run stops; nothing was sent as a PUT in its place.`;
       const advice =
         '`rowferry doctor --probe` asks the service again. Or set `write: { method: put }`: it carries the whole record.';
-      this.run.stop(new RunError('failed', text, [advice]));
+      this.run.stop(runFailure(text, [advice]));
     }
     return this.rejection(answer, target);
   }

@@ -1,6 +1,6 @@
 import { createChoiceMap } from '../../compact/dense-map.js';
 import type { Change, FieldDiff } from '../../model/change.js';
-import { RunError } from '../../model/error.js';
+import { type RunError, runFailure } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import type { Outcome, OutcomeKind } from '../../model/outcome.js';
@@ -299,8 +299,7 @@ export function changedFields(diff: readonly FieldDiff[] = []): string[] {
 }
 
 function unreachable(reason: string): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `The service cannot be reached: ${reason}. \`rowferry runs resume\` continues the run when it can.`,
   );
 }

@@ -1,5 +1,5 @@
 import { formatNumber } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
 import { jobFaultText } from '../../model/job.js';
 import { type Cell, displayText, isBlank, type NoRecord, type RowRef, type SheetRow } from '../../model/row.js';
@@ -26,8 +26,7 @@ export function compileMapping(input: MappingInput) {
   const faults = plan.problems.filter(({ severity }) => severity !== 'warning');
   if (faults.length > 0) {
     const count = faults.length;
-    throw new RunError(
-      'usage',
+    throw usageError(
       `The job does not fit the file: ${count} ${count === 1 ? 'fault' : 'faults'}. Nothing was sent. Correct the job file or the headings.${sheetHint(input)}`,
       faults.map(jobFaultText),
     );

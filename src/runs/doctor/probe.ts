@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeFolder, probeFolder } from '../../files/make-folder.js';
-import { RunError } from '../../model/error.js';
+import { RunError, runFailure } from '../../model/error.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import { serviceName } from '../../service/address.js';
 import { saveBehaviour } from '../../service/known-ids.js';
@@ -233,14 +233,13 @@ class Probe {
     const answer = await this.service.write({ op: 'create', resource, body });
     if (answer.kind !== 'done') {
       const behind = answer.kind === 'open' ? 'Whether it took effect is open.' : 'Nothing was left behind.';
-      throw new RunError('failed', `The scratch ${resource} was not accepted: ${answerText(answer)}. ${behind}`);
+      throw runFailure(`The scratch ${resource} was not accepted: ${answerText(answer)}. ${behind}`);
     }
     const [parameter = '', field = ''] = Object.entries(filters)[0] ?? [];
     const seen = await this.retryUntil(async () => (await this.findBy(scratch, parameter, field))[0]);
     const id = answer.id ?? seen?.['id'];
     if (typeof id !== 'number') {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `The scratch ${resource} "${listed['name']}" was accepted, but a look-up by its ${field} ${listed[field]} did not find it within ${Math.round(this.lagMs / 1000)} s. It stays in the service.`,
       );
     }

@@ -6,7 +6,7 @@ import type { Filter } from '../../export/filter.js';
 import { removeUnfinished } from '../../files/atomic-write.js';
 import { makeFolder } from '../../files/make-folder.js';
 import { tableFormat } from '../../files/table-write.js';
-import { EXIT, RunError } from '../../model/error.js';
+import { EXIT, runFailure, usageError } from '../../model/error.js';
 import { noOutcomes } from '../../model/outcome.js';
 import { NO_REQUESTS, type RequestCounts } from '../../model/progress.js';
 import { type ExportableName, IMPORTABLE } from '../../model/resource-names.js';
@@ -147,14 +147,14 @@ export async function checkTarget(request: ExportRequest): Promise<void> {
   tableFormat(target);
   const folder = dirname(target);
   if (!(await stat(folder).catch(() => undefined))?.isDirectory())
-    throw new RunError('usage', `${target}: the folder ${folder} does not exist. Create it first.`);
+    throw usageError(`${target}: the folder ${folder} does not exist. Create it first.`);
   const existing = await stat(target).catch(() => undefined);
   if (existing && !existing.isFile()) {
-    throw new RunError('usage', `${target}: this is a folder, pipe or device. Name a file with -o.`);
+    throw usageError(`${target}: this is a folder, pipe or device. Name a file with -o.`);
   }
   for (const path of existing ? [folder, target] : [folder]) {
     await access(path, constants.W_OK).catch((cause: unknown) => {
-      throw new RunError('failed', `${path}: this user may not write to it. Nothing was read. Name another file.`, [], {
+      throw runFailure(`${path}: this user may not write to it. Nothing was read. Name another file.`, [], {
         cause,
       });
     });
@@ -164,8 +164,7 @@ export async function checkTarget(request: ExportRequest): Promise<void> {
 
 async function checkEditable(target: string, resource: string): Promise<void> {
   if (!IMPORTABLE.some((one) => one === resource)) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `A ${resource} cannot be changed through the service, so --editable has no meaning for it. It is for ${IMPORTABLE.join(', ')}. Leave --editable out.`,
     );
   }
@@ -173,8 +172,7 @@ async function checkEditable(target: string, resource: string): Promise<void> {
   if (!existsSync(job)) return;
   const text = await readFile(job, 'utf8');
   if (text.startsWith(EDITABLE_MARK) && text.includes(`rowferry import ${shellWord(basename(target))} --job`)) return;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `${job} is there and is not the job of ${basename(target)}: it is left alone. Nothing was read or written. ` +
       'Name another file with -o, or move that one away: the job that imports the changed file is written there.',
   );

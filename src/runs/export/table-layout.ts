@@ -12,7 +12,7 @@ import {
 import { chooseColumns } from '../../export/names.js';
 import { createSorter } from '../../export/order.js';
 import { DATA_ROWS, tableFormat } from '../../files/table-write.js';
-import { isRefused, RunError } from '../../model/error.js';
+import { isRefused, usageError } from '../../model/error.js';
 import type { TableAbout } from '../../model/table.js';
 import type { ReferenceNames } from '../../pipeline/resolve/directory.js';
 import { formatNumber } from '../../report/summary.js';
@@ -48,8 +48,7 @@ export async function createLayout(plan: ExportPlan, list: Records): Promise<Lay
   const columns = wanted ? withId(chooseColumns(wanted, { ...naming, columns: all }), all, editable) : all;
   const selection = await selectRecords(plan, list);
   if (tableFormat(run.request.file).format === 'xlsx' && selection.rows > DATA_ROWS) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `There are ${selection.rows} records, more than a sheet holds (${DATA_ROWS}). Name a .csv file, or choose with --filter.`,
     );
   }

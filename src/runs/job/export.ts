@@ -5,7 +5,7 @@ import { conditionsOn, type Filter } from '../../export/filter.js';
 import { chooseColumns, findColumn, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
 import { tableFormat } from '../../files/table-write.js';
-import { RunError } from '../../model/error.js';
+import { RunError, usageError } from '../../model/error.js';
 import type { ExportJob, KeyPath } from '../../model/job.js';
 import { IMPORTABLE, withArticle } from '../../model/resource-names.js';
 import { didYouMean } from '../../pipeline/map/headings.js';
@@ -155,8 +155,7 @@ export function exportRequest(
   const { cwd, now = Date.now() } = occasion;
   const stated = overrides.target ?? outputOf(job);
   if (stated === undefined) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `The job ${name} does not say which file to write. Name one with -o, or give the job a line such as \`output: exports/${job.resource}s-{date}.xlsx\`.`,
     );
   }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import {
   type ExportJob,
   exportJob,
@@ -246,5 +246,5 @@ export function writableResource(given: string, purpose: string): ResourceName {
   const why = READ_ONLY.some((name) => name === wanted)
     ? `${wanted} records can only be read.`
     : `There is no resource \`${given}\`${nameHint(wanted, WRITABLE) || '.'}`;
-  throw new RunError('usage', `${why} Name one for which ${purpose}: ${WRITABLE.join(', ')}.`);
+  throw usageError(`${why} Name one for which ${purpose}: ${WRITABLE.join(', ')}.`);
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
@@ -99,7 +99,7 @@ export async function compareRecords(
   // A record may have slipped through a list that changed while it was read; a probe tells for a request or two.
   const maxLookups = mirror.certified ? MAX_LOOKUPS : Number.POSITIVE_INFINITY;
   const isCertain = await recheckMissing(keys, { count: mirror.count, results: controls }, match, maxLookups);
-  if (!mirror.certified && !isCertain) throw new RunError('failed', uncertainText(mirror));
+  if (!mirror.certified && !isCertain) throw runFailure(uncertainText(mirror));
   run.evidence.push(`looking up: ${mirror.described}`);
   const matched = await conclude();
 

@@ -1,7 +1,7 @@
 import { exportRecord } from '../../export/column.js';
 import { exportColumns } from '../../export/columns.js';
 import { conditionsOn } from '../../export/filter.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import type { ReconcileJob } from '../../model/job.js';
 import { customFieldsIn } from '../../pipeline/map/targets.js';
 import type { ResourceName } from '../../resources/spec.js';
@@ -28,7 +28,7 @@ export async function openScope(
   const { conditions, problems } = conditionsOn(scope, { ...context, resource, columns });
   if (problems.length > 0) {
     const details = problems.map(({ message }) => `scope: ${message}`);
-    throw new RunError('usage', 'The scope of the job cannot be used. Nothing was sent.', details);
+    throw usageError('The scope of the job cannot be used. Nothing was sent.', details);
   }
   return {
     /** Of a record as the list shows it. */

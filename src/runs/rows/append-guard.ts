@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { RunError } from '../../model/error.js';
+import { type RunError, usageError } from '../../model/error.js';
 import { displayText } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
@@ -143,15 +143,13 @@ async function* originalRows(source: OpenSource): AsyncGenerator<readonly [row: 
 
 function appendedTwiceError(rows: readonly number[], runs: readonly string[]): RunError {
   const listed = rows.slice(0, 20).join(', ') + (rows.length > 20 ? ', …' : '');
-  return new RunError(
-    'usage',
+  return usageError(
     `Rows of this file were appended by the run ${runs.join(', ')} already, and would be there twice (${rows.length}): ${listed}. Nothing was sent. Delete them from the file and import it again.`,
   );
 }
 
 function unknownOriginError(): RunError {
-  return new RunError(
-    'usage',
+  return usageError(
     'The file has the columns of rejected rows, and no run of this data folder handed them back as they are now: without a key it cannot be told whether they are in already, as after `runs resume`. Nothing was sent. ' +
       'Import the rejected file that lies with that run now. If these rows are not in the service, delete the columns that begin with `_`, and import them again.',
   );
@@ -163,8 +161,7 @@ async function alreadyAppendedError(home: string, run: string): Promise<RunError
     entry && (await mayGoOn(home, run))
       ? `Go on with it: rowferry runs resume ${run}`
       : 'What it could not append is in its rejected file. If all are meant once more, say `repeat: true` in the job.';
-  return new RunError(
-    'usage',
+  return usageError(
     `The rows of this file were appended by the run ${run}, which ${entry ? `is ${entry.status}` : 'lies in the data folder of another worker'}: they would all be there twice. Nothing was sent. ${next}`,
   );
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { makeFolder } from '../../files/make-folder.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { isEveryRowUnique } from '../../pipeline/apply/write.js';
 import { resourceSpec } from '../../resources/registry.js';
 import type { ResourceSpec } from '../../resources/spec.js';
@@ -54,8 +54,7 @@ export async function connect(run: Run): Promise<Connection> {
   run.carrier = carrier;
   const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, company));
   if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
     );
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { copyPrivately } from '../../files/atomic-write.js';
 import type { Change, FieldDiff } from '../../model/change.js';
-import { RunError } from '../../model/error.js';
+import { RunError, runFailure } from '../../model/error.js';
 import { fault } from '../../model/issue.js';
 import { compareWithStored, effectOf } from '../../pipeline/apply/compare.js';
 import { keyText } from '../../pipeline/match/key.js';
@@ -135,7 +135,7 @@ export async function loadGivenPlan({ request, settings, folder }: Run): Promise
     if (existsSync(plan)) await copyPrivately(plan, folder.plan);
     // A run without brakes on its plan keeps none.
     else if (retries === undefined)
-      throw new RunError('failed', `The plan of the run ${of} is not in its folder: nothing was sent.`);
+      throw runFailure(`The plan of the run ${of} is not in its folder: nothing was sent.`);
   }
   return readPlan(folder.plan);
 }

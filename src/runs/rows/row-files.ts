@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { blockReader, type LineAt, lineBlocks, openScratchFile, withFault } from '../../compact/scratch-file.js';
-import { diskErrorText, RunError, systemCodes } from '../../model/error.js';
+import { diskErrorText, type RunError, runFailure, systemCodes } from '../../model/error.js';
 import { MAX_RECORD_BYTES } from '../../model/row.js';
 import {
   decodeHead,
@@ -168,16 +168,14 @@ const [TAB, NEWLINE, COMMA] = [9, 10, 44];
 
 function tooLargeFault({ ref }: StoredRow): RunError {
   const where = ref.sheet === undefined ? '' : ` of ${ref.sheet}`;
-  return new RunError(
-    'failed',
+  return runFailure(
     `Row ${ref.row}${where} holds more than ${MAX_RECORD_BYTES >> 20} MB, the most that a record may. Nothing was sent. ` +
       'Shorten its texts and run again.',
   );
 }
 
 export function diskFault(path: string, error: unknown): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `The data folder cannot be written to (${path}): ${diskErrorText(error)}. Make room or choose another ROWFERRY_HOME; nothing was lost.`,
     [],
     { cause: error },
@@ -187,8 +185,7 @@ export function diskFault(path: string, error: unknown): RunError {
 /** The ended lines of a file in order, some hundred at a time. The bytes are valid until the next block. */
 async function* readLineBlocks(path: string): AsyncGenerator<readonly LineAt[]> {
   const unreadable = (error: unknown) =>
-    new RunError(
-      'failed',
+    runFailure(
       `The working file ${path} cannot be read (${systemCodes(error)[0] ?? error}). Check the disk and the rights of this user, then try again.`,
       [],
       { cause: error },

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { createNumberSet, type NumberSet } from '../../compact/dense-map.js';
-import { RunError } from '../../model/error.js';
+import { runFailure, usageError } from '../../model/error.js';
 import { jobFaultText, type RowsJob } from '../../model/job.js';
 import { type SheetRow, SPREADSHEET_ERRORS } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
@@ -99,8 +99,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
   const mapping = compileMapping(input);
   const compared = job.kind === 'reconcile' ? compileCompare(job, connection.spec, catalogue, mapping) : undefined;
   if (compared && compared.problems.length > 0) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       'What the job says about comparing does not fit. Nothing was sent.',
       compared.problems.map(jobFaultText),
     );
@@ -140,7 +139,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
         run.rows++;
       }
       run.progress('reading', run.rows);
-      if (run.signal.aborted) throw new RunError('failed', 'interrupted');
+      if (run.signal.aborted) throw runFailure('interrupted');
     }
   });
   edited?.warnUnknown();
@@ -185,8 +184,7 @@ async function assertJobFitsFile({ job, request, source, settings }: Run): Promi
   const where = sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}.`;
   const listed = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
   const has = listed.length < headings.length ? `${quoted(listed)} and others` : quoted(listed);
-  throw new RunError(
-    'usage',
+  throw usageError(
     `${missing} of ${needed} headings of job \`${name}\` are missing; ${best ? `this file fits job \`${best.name}\`` : `the file has ${has}`}.${where} Nothing was sent.`,
   );
 }
@@ -378,7 +376,7 @@ export async function resolveJobValues(
   );
   faults.push(...resolved.issues.map((issue) => `${where}.${issue.field ?? ''}: ${issue.message}`));
   if (faults.length > 0) {
-    throw new RunError('usage', 'What the job gives to records does not fit. Nothing was sent.', faults);
+    throw usageError('What the job gives to records does not fit. Nothing was sent.', faults);
   }
   return { fields: resolved.set, specOf: (field) => specs.get(field) };
 }

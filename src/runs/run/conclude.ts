@@ -7,6 +7,7 @@ import {
   isDiskFull,
   RunError,
   RunInterrupted,
+  runFailure,
   systemCodes,
 } from '../../model/error.js';
 import { targetsOf } from '../../model/job.js';
@@ -155,7 +156,7 @@ function unreported({ folder, request }: Run, error: unknown): unknown {
   const cause = error instanceof RunError ? error.cause : undefined;
   if (request.dryRun || systemCodes(cause).length === 0) return error;
   const text = `The reports could not be written to ${request.reportDir}: ${diskErrorText(cause)}. What it wrote to the service stays. Put that right, then have them written with: rowferry runs resume ${folder.run}`;
-  return new RunError('failed', text, [], { cause });
+  return runFailure(text, [], { cause });
 }
 
 /** Whether the rows of a run are what the next run of the job is to be compared with. */

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, writeAtomically } from '../../files/atomic-write.js';
 import { makeFolder } from '../../files/make-folder.js';
-import { isDiskFull, RunError } from '../../model/error.js';
+import { isDiskFull, runFailure, usageError } from '../../model/error.js';
 import { NO_REQUESTS, type RequestCounts } from '../../model/progress.js';
 import type { RunKind } from '../../report/summary.js';
 import { type Clock, systemClock } from '../../service/clock.js';
@@ -103,8 +103,7 @@ export async function beginRun<R extends StoredRun, T>(
     if (error instanceof LockedError) throw error;
     await rm(folder.dir, { recursive: true, force: true });
     if (!isDiskFull(error)) throw error;
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `The run was not begun, and nothing was sent: the disk is full, on which ${settings.home} lies. Free some space, then start it again.`,
       [],
       { cause: error },
@@ -118,13 +117,10 @@ export async function loadRun<R extends StoredRun>(runRef: string, context: RunC
   const folder = runFolder(settings.home, await findRun(settings.home, runRef));
   const request = readStored<R>(folder);
   if (!request) {
-    throw new RunError(
-      'failed',
-      `The run ${folder.run} ended before its file was taken over: nothing was sent. Start it anew.`,
-    );
+    throw runFailure(`The run ${folder.run} ended before its file was taken over: nothing was sent. Start it anew.`);
   }
   const why = resumeRefusal(request, settings.apiUrl);
-  if (why !== undefined) throw new RunError('usage', `The run ${folder.run} cannot be continued: ${why}`);
+  if (why !== undefined) throw usageError(`The run ${folder.run} cannot be continued: ${why}`);
   return { folder, request, settings };
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyPrivately } from '../../files/atomic-write.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { READ_AS, RunStore } from '../../store/run-store.js';
 import { requireService, type Settings } from '../settings.js';
 import { type RunOptions, resumeRefusal } from './core.js';
@@ -34,7 +34,7 @@ export async function findEndedRun(
   const run = await findRun(home, runRef, matches);
   const folder = runFolder(home, run);
   /** That it cannot be done, and what to do instead. */
-  const refuse = (why: string) => new RunError('usage', `The run ${run} cannot be ${action}: ${why}`);
+  const refuse = (why: string) => usageError(`The run ${run} cannot be ${action}: ${why}`);
   const request = readRequest(folder);
   if (!request) throw refuse('it ended before its file was taken over, and nothing was sent.');
   const why = resumeRefusal(request, requireService(settings).apiUrl);
@@ -112,8 +112,7 @@ export const readRequest = (folder: RunFolder): StoredRequest | undefined => rea
 /** @throws RunError `usage` where of a run that has ended only the summary is left. */
 export function assertNotPruned(folder: RunFolder): void {
   if (existsSync(folder.store) || !existsSync(join(folder.dir, 'summary.json'))) return;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `Of the run ${folder.run} only the summary is left: its rows were removed by \`rowferry runs prune\` or ROWFERRY_KEEP_DAYS. It cannot be resumed, retried, undone or approved any more; to have its rows written, import the file again.`,
   );
 }

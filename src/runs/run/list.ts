@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Correction } from '../../model/correction.js';
-import { errorText, RunError } from '../../model/error.js';
+import { errorText, runFailure, usageError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
 import type { Job } from '../../model/job.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
@@ -60,7 +60,7 @@ export const isRunId = (name: unknown): name is string => typeof name === 'strin
 export async function runIds(home: string): Promise<string[]> {
   const names = await readdir(join(home, 'runs')).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return [];
-    throw new RunError('failed', `The data folder ${home} cannot be read (${error.code}). Name another with --home.`);
+    throw runFailure(`The data folder ${home} cannot be read (${error.code}). Name another with --home.`);
   });
   return names.filter(isRunId).sort().reverse();
 }
@@ -103,7 +103,7 @@ export async function findRun(
   const ids = await runIds(home);
   const [latest] = ids;
   if (latest === undefined) {
-    throw new RunError('usage', `There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
+    throw usageError(`There are no runs in ${home}. ROWFERRY_HOME or --home names another data folder.`);
   }
   if (runRef === 'last') {
     let latestReadable: string | undefined;
@@ -119,15 +119,15 @@ export async function findRun(
   if (part !== undefined) {
     const id = innerRunId(await findRun(home, outer), part);
     if (existsSync(runFolder(home, id).request)) return id;
-    throw new RunError('usage', `There is no run \`${runRef}\` in ${home}.`);
+    throw usageError(`There is no run \`${runRef}\` in ${home}.`);
   }
   // An empty word, as of a variable that a script did not set, is the beginning of no run.
   const found = runRef === '' ? [] : ids.filter((id) => id.startsWith(runRef));
   const [only] = found;
   if (only !== undefined && (found.length === 1 || only === runRef)) return only;
   if (found.length > 1)
-    throw new RunError('usage', `\`${runRef}\` is the beginning of ${found.length} runs; give more of it.`, found);
-  throw new RunError('usage', `There is no run \`${runRef}\` in ${home}. \`rowferry runs list\` shows the runs.`, [
+    throw usageError(`\`${runRef}\` is the beginning of ${found.length} runs; give more of it.`, found);
+  throw usageError(`There is no run \`${runRef}\` in ${home}. \`rowferry runs list\` shows the runs.`, [
     `the latest is ${latest}`,
   ]);
 }
@@ -288,8 +288,7 @@ function readJson(path: string): unknown {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (!existsSync(path)) return undefined;
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${path} cannot be read: it is not the JSON that rowferry wrote. Restore it, or move its folder away.`,
       [],
       { cause: error },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDiskFull, RunError, systemCodes } from '../../model/error.js';
+import { isDiskFull, RunError, runFailure, systemCodes } from '../../model/error.js';
 import { lockFile } from '../../store/sqlite.js';
 
 /** A holder shows that it lives by touching its lock this often: who comes after one that died learns when that was. */
@@ -98,7 +98,7 @@ async function truncate(path: string): Promise<void> {
 
 function diskFault(path: string, cause: unknown): unknown {
   if (!isDiskFull(cause)) return cause;
-  return new RunError('failed', `${path} cannot be written: the disk is full. Free some space, then run again.`, [], {
+  return runFailure(`${path} cannot be written: the disk is full. Free some space, then run again.`, [], {
     cause,
   });
 }

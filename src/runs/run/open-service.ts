@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { formNames, templateNames } from '../../export/custom-columns.js';
-import { isRefused, RunError } from '../../model/error.js';
+import { isRefused, RunError, runFailure } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { SharedPace } from '../../model/pace.js';
 import type { ExportableName } from '../../model/resource-names.js';
@@ -134,16 +134,14 @@ export async function announceCompany(
     return undefined;
   }
   if (!record) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `There is no company ${company} at ${address}, or the token may not see it. Nothing was sent. Check --company, the job's \`company\` and ROWFERRY_COMPANY.`,
     );
   }
   const name = String(record['name'] ?? '');
   if (record['status'] === 'archived') {
     if (!about.mayBeArchived) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `The company ${company} (${name}) is archived. Nothing was sent. If its data is really to be changed, begin anew with --force.`,
       );
     }

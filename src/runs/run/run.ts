@@ -5,7 +5,7 @@ import { copyPrivately } from '../../files/atomic-write.js';
 import { probeFolder } from '../../files/make-folder.js';
 import { openSource } from '../../files/open.js';
 import type { Correction } from '../../model/correction.js';
-import { RunError } from '../../model/error.js';
+import { RunError, usageError } from '../../model/error.js';
 import type { RowsJob } from '../../model/job.js';
 import { parseJson } from '../../model/json.js';
 import { noOutcomes, OUTCOMES, type OutcomeCounts, type OutcomeKind } from '../../model/outcome.js';
@@ -131,8 +131,7 @@ async function assertKept(file: string, reportDir: string): Promise<void> {
   const folders = [dirname(resolve(file)), reportDir].map((folder) => realpath(folder).catch(() => undefined));
   const [own, reports] = await Promise.all(folders);
   if (own === undefined || own !== reports) return;
-  throw new RunError(
-    'usage',
+  throw usageError(
     `The file ${file} lies in the folder for the reports, and the report of that name would replace it. Nothing was read and nothing was sent. Name another folder with --report.`,
   );
 }

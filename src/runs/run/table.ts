@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../files/limits.js';
 import { jsonMembers } from '../../files/ndjson.js';
 import { openSource } from '../../files/open.js';
 import type { Correction } from '../../model/correction.js';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import type { Outcome } from '../../model/outcome.js';
 import { displayText, isBlank, type SheetRow } from '../../model/row.js';
@@ -318,7 +318,7 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
   }
   if (missing.size > 0) {
     const faults = [...missing].map((column) => `\`${column}\`: ${index.missingHint(column)}`);
-    throw new RunError('usage', 'Corrections name columns that the file does not have.', faults);
+    throw usageError('Corrections name columns that the file does not have.', faults);
   }
   const used = new Set<Correction>();
   return {

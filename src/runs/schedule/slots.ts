@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { CronExpression } from 'cron-parser';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { nameHint } from '../../pipeline/map/headings.js';
 
 /** The part of a job's `schedule` that says when; contract section 4. */
@@ -98,7 +98,7 @@ function calendar(schedule: Schedule): CronExpression {
   const known = calendars.get(name);
   if (known) return known;
   const wrong = checkSchedule(schedule);
-  if (wrong !== undefined) throw new RunError('usage', `The schedule cannot be used: ${wrong}.`);
+  if (wrong !== undefined) throw usageError(`The schedule cannot be used: ${wrong}.`);
   const made = parse(schedule.cron);
   if (calendars.size >= 1000) calendars.clear();
   calendars.set(name, made);

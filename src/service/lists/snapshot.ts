@@ -1,7 +1,7 @@
 import { createNumberMap } from '../../compact/dense-map.js';
 import { createHashIndex, hash32, hash53, hashNumber } from '../../compact/hash-index.js';
 import { openScratchFile } from '../../compact/scratch-file.js';
-import { isDiskFull, RunError } from '../../model/error.js';
+import { isDiskFull, type RunError, runFailure } from '../../model/error.js';
 import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Json, Snapshot } from '../port.js';
 
@@ -114,8 +114,7 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
 export function diskFault(path: string, cause: unknown): RunError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const reason = isDiskFull(cause) ? 'the disk is full' : `the disk failed (${code})`;
-  return new RunError(
-    'failed',
+  return runFailure(
     `What was read from the service cannot be kept in ${path}: ${reason}. Free some space, then resume the run.`,
     [],
     { cause },

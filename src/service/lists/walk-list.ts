@@ -1,5 +1,5 @@
 import { formatNumber } from '../../model/count-text.js';
-import { RunError } from '../../model/error.js';
+import { RunError, runFailure } from '../../model/error.js';
 import type { Json, Page, Readable, Service } from '../port.js';
 import { recordIdOf, refusesRequest } from '../transport/answer.js';
 import { IdSet } from './id-set.js';
@@ -39,8 +39,7 @@ export function barrenPageGuard(): (fresh: number, count: number) => void {
   return (fresh, count) => {
     inRow = fresh > 0 ? 0 : inRow + 1;
     if (inRow < MAX_BARREN) return;
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `The service counts ${formatNumber(count)} records in a list, and ${formatNumber(inRow)} pages of it in a row ` +
         'showed none that was not shown before. The list is read no further. Ask whoever runs the service why its count is wrong, then run again.',
     );

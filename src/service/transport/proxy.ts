@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { EnvHttpProxyAgent } from 'undici';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { isLoopback } from '../address.js';
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;
@@ -65,7 +65,7 @@ export function proxyAgent(
   // A proxy would look for this machine on its own.
   if (named === undefined || isLoopback(hostname)) return undefined;
   const [fault] = proxyFaults(env);
-  if (fault !== undefined) throw new RunError('usage', `${fault}.`);
+  if (fault !== undefined) throw usageError(`${fault}.`);
   const require = createRequire(import.meta.url);
   const { EnvHttpProxyAgent: Agent } = require('undici') as { readonly EnvHttpProxyAgent: typeof EnvHttpProxyAgent };
   return new Agent({ ...options, ...(httpProxy && { httpProxy }), ...(httpsProxy && { httpsProxy }) });

@@ -1,4 +1,4 @@
-import { RunError } from '../../model/error.js';
+import { type RunError, runFailure } from '../../model/error.js';
 import { endSentence } from '../../model/issue.js';
 import type { RequestCounts } from '../../model/progress.js';
 import { scrub } from '../../model/secret-forms.js';
@@ -304,7 +304,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
   function stopped(call: Call): Settled {
     const reason = 'the run was stopped before the request was sent';
     if (call.kind === 'write') return { kind: 'unsent', reason };
-    throw new RunError('failed', `Stopped: ${reason}.`, [], { code: 'interrupted' });
+    throw runFailure(`Stopped: ${reason}.`, [], { code: 'interrupted' });
   }
 
   function giveUp(call: Call, reason: string, ms: number): Settled {
@@ -316,12 +316,11 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
   function unreachable({ method, path }: Call, what: string): RunError {
     const advice = 'Check the address in ROWFERRY_API_URL and that the service is up.';
     const text = `service unreachable: ${method} ${address.origin}${path} ${what}. ${advice}`;
-    return new RunError('failed', text, [], { code: 'service_unreachable' });
+    return runFailure(text, [], { code: 'service_unreachable' });
   }
 
   function garbledError(call: Call, reason: string): RunError {
-    return new RunError(
-      'failed',
+    return runFailure(
       `${call.method} ${address.origin}${call.path} was answered ${MAX_GARBLED} times with something that makes no sense: ${redact(reason)}. ` +
         'Check that ROWFERRY_API_URL is the address of the service itself.',
     );
@@ -329,8 +328,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
 
   function tokenRefused(call: Call, exchange: Exchange): RunError {
     const { again, advice } = TOKEN_REFUSED[tokens.kind];
-    return new RunError(
-      'failed',
+    return runFailure(
       `The token was refused (401) for ${call.method} ${call.path}${again}. ${wordsOf(exchange)}${advice}`,
       [],
       { status: 401 },
@@ -358,7 +356,7 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
       too_large: `${request}: ${reason}. A page holds 25 records; this is no answer of the service.`,
       refused: `The service refused ${request} (status ${status}). ${wordsOf(exchange)}`.trim(),
     };
-    return new RunError('failed', texts[why], [], { status });
+    return runFailure(texts[why], [], { status });
   }
 
   return send;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { RunError } from '../../model/error.js';
+import { runFailure, usageError } from '../../model/error.js';
 import { type Clock, wait } from '../clock.js';
 import { jsonIn, messageLine, readMessages } from './answer.js';
 import { type Exchange, openHttp } from './http.js';
@@ -64,8 +64,7 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
           ? { token: await readTokenFile(source.path, refusedToken, clock, signal) }
           : await askForToken(source, times, clock, { secrets: [...secrets], isFirst: !hadOne }, signal);
     const token = fetched.token.trim().replace(/^bearer\s+/i, '');
-    if (!/^[\x21-\x7e]+$/.test(token))
-      throw new RunError('usage', unusable(source, token), [], { code: 'token_unavailable' });
+    if (!/^[\x21-\x7e]+$/.test(token)) throw usageError(unusable(source, token), [], { code: 'token_unavailable' });
     hadOne = true;
     secrets.add(token);
     renewAt = fetched.lifeMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + fetched.lifeMs * 0.9;
@@ -110,7 +109,7 @@ async function readTokenFile(
     } catch (cause) {
       const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown fault';
       const advice = "Check ROWFERRY_API_TOKEN_FILE and the file's permissions.";
-      throw new RunError('failed', `The token file "${path}" cannot be read (${why}). ${advice}`, [], {
+      throw runFailure(`The token file "${path}" cannot be read (${why}). ${advice}`, [], {
         cause,
         code: 'token_unavailable',
       });
@@ -144,7 +143,7 @@ async function askForToken(
 ): Promise<Fetched> {
   const url = URL.canParse(source.tokenUrl) ? new URL(source.tokenUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new RunError('usage', 'ROWFERRY_OAUTH_TOKEN_URL is not a plain http or https address.');
+    throw usageError('ROWFERRY_OAUTH_TOKEN_URL is not a plain http or https address.');
   }
   const http = openHttp({ origin: url.origin, connections: 1, ...times, maxAnswerBytes: 1024 * 1024 });
   const until = clock.now() + times.patienceMs;
@@ -168,7 +167,7 @@ async function askForToken(
       if (answered || isNobody || clock.now() >= until) throw noToken(tokenFault(source, exchange, secrets));
       const delay = Math.min(30_000, 500 * 2 ** attempt, Math.max(50, until - clock.now()));
       if (!(await wait(clock, delay, signal)))
-        throw new RunError('failed', 'Stopped while waiting for a token.', [], { code: 'interrupted' });
+        throw runFailure('Stopped while waiting for a token.', [], { code: 'interrupted' });
     }
   } finally {
     signal?.removeEventListener('abort', cut);
@@ -194,7 +193,7 @@ function basicPair({ clientId, clientSecret }: OauthSource): string {
   return Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
 }
 
-const noToken = (text: string) => new RunError('failed', text, [], { code: 'token_unavailable' });
+const noToken = (text: string) => runFailure(text, [], { code: 'token_unavailable' });
 
 function readToken(source: OauthSource, text: string): Fetched {
   const json = jsonIn(text);

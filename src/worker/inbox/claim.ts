@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { isReportName } from '../../runs/run/present.js';
 
 /** A file that was taken from the drop folder; contract section 9. */
@@ -60,7 +60,7 @@ export const ENDED_FOLDER = /^\d{4}-\d\d-\d\d \d\d\.\d\d (.*)$/s;
 /** Names come back from the queue: one that leads elsewhere is refused. */
 export function safeSegment(name: string): string {
   if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return name;
-  throw new RunError('usage', `"${displayName(name)}" cannot be the name of a folder in the drop folder.`);
+  throw usageError(`"${displayName(name)}" cannot be the name of a folder in the drop folder.`);
 }
 
 /** What rowferry itself writes beside the file. People drop a corrected `rejected.csv` again: it must not be overwritten. */

@@ -3,7 +3,7 @@ import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
 import { visible } from '../../model/control-characters.js';
-import { diskErrorText, RunError } from '../../model/error.js';
+import { diskErrorText, runFailure } from '../../model/error.js';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { changedAt, diskUsage, type Pruned, type PruneOptions, pruneCutoff, pruneRuns } from '../../runs/prune.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
@@ -70,8 +70,7 @@ export class DropFolder {
       if (!first) return { verdict: 'run' };
       return { verdict: first.state === 'finished' ? 'repeated' : 'wait', first };
     } catch (error) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `Whether "${displayName(claim.name)}" was imported before cannot be found out: in the drop folder ${this.dir}, ${diskErrorText(error)}. ` +
           'Put that right and drop the file again.',
         [],
@@ -120,8 +119,7 @@ export class DropFolder {
       await this.#noteResult(claim, result, `${this.sharePath(now)}/${note?.name ?? 'report.html'}`);
       return now;
     } catch (error) {
-      throw new RunError(
-        'failed',
+      throw runFailure(
         `The folder ${from} cannot be moved to ${parent}: ${diskErrorText(error)}. It is left where it is; put that right, and it is tried again.`,
         [],
         { cause: error },
@@ -184,8 +182,7 @@ export async function contentHash(claim: Claim): Promise<string> {
       await handle.close();
     }
   } catch (error) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `The file ${displayName(claim.file)} cannot be read: ${diskErrorText(error)}. See to it that the user of the worker can read it.`,
       [],
       { cause: error },

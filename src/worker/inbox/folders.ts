@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { diskErrorText, RunError } from '../../model/error.js';
+import { diskErrorText, usageError } from '../../model/error.js';
 import { type FileJobKind, type JobFile, type JobFiles, takesFiles } from '../job-files.js';
 import { displayName, RESERVED_FOLDERS } from './claim.js';
 import { errorCode, isFolder, lstatIfExists, makeFolders, writeOnce } from './disk.js';
@@ -46,8 +46,7 @@ export async function assertInbox(dir: string): Promise<void> {
   try {
     await makeInbox(dir);
   } catch (error) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `The drop folder ${dir} cannot be used: ${diskErrorText(error)}. Name another folder with --inbox or ROWFERRY_INBOX; a worker for the queue alone (--queue-only) needs none.`,
       [],
       { cause: error },

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { RunError } from '../../model/error.js';
+import { usageError } from '../../model/error.js';
 import { runFolder, startTimeOf } from '../../runs/run/layout.js';
 import { isLocked } from '../../runs/run/lock.js';
 import type { RetireValues } from '../../runs/undo.js';
@@ -41,8 +41,7 @@ export async function registerHome(store: Pick<Store, 'update' | 'read' | 'lease
   const { service } = home;
   for (const other of parseHomes(await store.read(HOMES_KEY))) {
     if (other.service === service || !(await store.leased(`home.${other.id}`))) continue;
-    throw new RunError(
-      'usage',
+    throw usageError(
       `Another worker on this queue serves ${other.service}, and ROWFERRY_API_URL of this one is ${service}. Workers on one queue must name the service by the very same address: they take turns by it. ` +
         `Correct it, or give this service a queue of its own. A worker that has just ended counts for the seconds of ROWFERRY_LEASE.`,
     );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { RunError } from '../../model/error.js';
+import { runFailure, usageError } from '../../model/error.js';
 import { type RowsJob, sourceOptions } from '../../model/job.js';
 import { isUnverifiable } from '../../model/outcome.js';
 import { exportRecords } from '../../runs/export.js';
@@ -122,7 +122,7 @@ async function handOver(error: unknown, { state, store }: PendingRun, advice: st
   const searched = isOnlyWorker
     ? ''
     : ` No worker that took the job within ${(HANDOVER.times * HANDOVER.everyMs) / 1000} s has it.`;
-  return new RunError('failed', `${error.message}${searched} ${advice}`, [], { cause: error });
+  return runFailure(`${error.message}${searched} ${advice}`, [], { cause: error });
 }
 
 /** The first of two files with the same content is waited for. */
@@ -139,8 +139,7 @@ async function assertStable(file: string, state: JobState): Promise<void> {
   if (resting?.mark === mark) return;
   const since = resting?.since ?? Date.now();
   if (Date.now() - since > STABLE.atMostMs) {
-    throw new RunError(
-      'failed',
+    throw runFailure(
       `${file}: the file is still being written ${STABLE.atMostMs / 60_000} minutes after its slot was taken up. Nothing was sent. ` +
         'Let the schedule begin later, or the file be written under another name and renamed when it is complete.',
     );
@@ -259,8 +258,7 @@ async function exportTarget(
 ): Promise<string> {
   const output = data.file ?? outputOf(job);
   if (output === undefined) {
-    throw new RunError(
-      'usage',
+    throw usageError(
       `The job ${name} does not say which file to write. Give it a line such as \`output: exports/${job.resource}s-{date}.xlsx\`, or send \`file\` with the job of the queue.`,
     );
   }

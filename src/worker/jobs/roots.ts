@@ -1,6 +1,6 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { RunError } from '../../model/error.js';
+import { RunError, usageError } from '../../model/error.js';
 import { makeFolder } from '../../runs/run/layout.js';
 import type { Settings } from '../../runs/settings.js';
 import { errorCode } from '../inbox/disk.js';
@@ -135,7 +135,7 @@ function unreadable(file: string): RunError {
 }
 
 function pathError(file: string, why: string): RunError {
-  return new RunError('usage', `The file ${quoted(file)} ${why}.`);
+  return usageError(`The file ${quoted(file)} ${why}.`);
 }
 
 function quoted(file: string): string {

@@ -5,7 +5,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { type GatewayOptions, openGateway } from '../../api/access/gateway.js';
 import { API_PATH } from '../../api/operation.js';
-import { RunError, systemCodes } from '../../model/error.js';
+import { systemCodes, usageError } from '../../model/error.js';
 import type { Settings } from '../../runs/settings.js';
 import { isLoopback } from '../../runs/settings-address.js';
 import { withTimeout } from '../rights.js';
@@ -166,7 +166,7 @@ async function listen(app: Hono, at: OperationsOptions['http'], connections: Ret
   try {
     await bind(server, at.port, at.host);
   } catch (error) {
-    if (at.stated) throw new RunError('usage', portFault(systemCodes(error)[0] ?? 'unknown', at), [], { cause: error });
+    if (at.stated) throw usageError(portFault(systemCodes(error)[0] ?? 'unknown', at), [], { cause: error });
     // A second worker on this machine, as a rule.
     await bind(server, 0, at.host);
   }

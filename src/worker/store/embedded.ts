@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, RunError, systemCodes } from '../../model/error.js';
+import { errorText, RunError, runFailure, systemCodes } from '../../model/error.js';
 import { LockedError, takeLock } from '../../runs/run/lock.js';
 import { type Database, openDatabase } from '../../store/sqlite.js';
 import { assemble, type StoreParts } from './assemble.js';
@@ -43,14 +43,13 @@ async function lockQueue(home: string): Promise<() => Promise<void>> {
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
     const text = `Process ${error.pid} has the embedded queue in ${home} open, and one worker can. End that one first, or name a queue for several in ROWFERRY_QUEUE_URL.`;
-    throw new RunError('failed', text, [], { code: error.code });
+    throw runFailure(text, [], { code: error.code });
   }
 }
 
 /** For what is wrong with the machine or the home, not with the queue's data. */
 function cannotOpen(file: string, cause: unknown): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `The embedded queue in ${file} cannot be opened: ${errorText(cause)}. Check that the disk has room and the folder can be ` +
       'written, or name another queue in ROWFERRY_QUEUE_URL.',
     [],

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorText, isDiskFull, RunError } from '../../model/error.js';
+import { errorText, isDiskFull, RunError, runFailure } from '../../model/error.js';
 import type { StoreOptions } from './port.js';
 
 /** What an error of a store's driver means. Redis tells by the first word of the message, PostgreSQL and Node by `code`. */
@@ -151,7 +151,7 @@ export function openReports(address: string, notice: StoreOptions['notice']) {
       const text = faultText(fault);
       return fault.kind === 'away' || fault.kind === 'full'
         ? new StoreUnavailable(text, error)
-        : new RunError('failed', text, [], { cause: error });
+        : runFailure(text, [], { cause: error });
     },
   };
 }

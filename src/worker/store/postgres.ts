@@ -7,7 +7,7 @@ import {
   UnsupportedPostgresVersionError,
 } from 'bullmq';
 import pg from 'pg';
-import { RunError } from '../../model/error.js';
+import { runFailure } from '../../model/error.js';
 import type { PostgresAddress } from '../../runs/settings-address.js';
 import { withTimeout } from '../rights.js';
 import { assembleBull } from './bull.js';
@@ -30,10 +30,7 @@ export async function openPostgres(address: PostgresAddress, options: StoreOptio
       await pool.end().catch(() => undefined);
       if (!(error instanceof UnsupportedPostgresVersionError)) throw error;
       const needed = `the queue needs ${error.minimumVersion} or newer`;
-      throw new RunError(
-        'failed',
-        `The queue at ${address.displayUrl} is PostgreSQL ${error.serverVersion}: ${needed}.`,
-      );
+      throw runFailure(`The queue at ${address.displayUrl} is PostgreSQL ${error.serverVersion}: ${needed}.`);
     }
     return assembleBull({
       kind: 'postgres',

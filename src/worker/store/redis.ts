@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { RunError } from '../../model/error.js';
+import { type RunError, runFailure } from '../../model/error.js';
 import type { RedisAddress } from '../../runs/settings-address.js';
 import { withTimeout } from '../rights.js';
 import { assembleBull } from './bull.js';
@@ -130,8 +130,7 @@ function parseInfo(info: string): Map<string, string> {
 function checkVersion(address: RedisAddress, info: ReadonlyMap<string, string>): void {
   const version = info.get('redis_version');
   if (version === undefined || Number.parseInt(version, 10) >= LEAST_VERSION) return;
-  throw new RunError(
-    'failed',
+  throw runFailure(
     `The queue at ${address.displayUrl} is Redis ${version}: the queue needs ${LEAST_VERSION}.0 or newer, and 6.2 or newer is better.`,
   );
 }
@@ -147,7 +146,7 @@ function checkPolicy(
     const text =
       `The queue at ${address.displayUrl} does not tell its maxmemory-policy. It must be noeviction: with any other, ` +
       'Redis removes jobs when its memory is full.';
-    if (options.strict) throw new RunError('failed', `${text} ROWFERRY_STRICT is set: not started.`);
+    if (options.strict) throw runFailure(`${text} ROWFERRY_STRICT is set: not started.`);
     options.notice('warn', text);
     return;
   }
@@ -161,8 +160,7 @@ async function checkStillFit(address: RedisAddress, client: Client): Promise<voi
 }
 
 function evictionError(address: RedisAddress, policy: string): RunError {
-  return new RunError(
-    'failed',
+  return runFailure(
     `The queue at ${address.displayUrl} has maxmemory-policy ${policy}: Redis would remove jobs when its memory is full. ` +
       'It must be noeviction. Run `CONFIG SET maxmemory-policy noeviction` there and put it into redis.conf, or change it in ' +
       "your provider's console.",
