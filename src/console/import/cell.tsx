@@ -137,7 +137,7 @@ export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, 
   // What was wrong with the cell says nothing of what stands in it now.
   const issues =
     cellIssues.length > 0 ? (corrected ? [] : cellIssues) : row.issues.filter((issue) => issue.column === undefined);
-  const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
+  const equal = faults.find((one) => one.column === column && one.value === cell.trim())?.rows ?? 0;
   const names = corrected ? [] : cellIssues.flatMap(suggestedNames).slice(0, 2);
   const isOut = isLeftOut(edits, headings, row);
   const applyToAll = (text: string) => onEdit((now) => setEqual(now, at, text));
