@@ -43,5 +43,8 @@ interface AuditAbout {
   readonly job?: string;
   readonly file?: string;
   /** Whom somebody named who acts for them: `by` of an approval. */
-  readonly by?: string;
+  readonly by?: string | undefined;
+  readonly dry_run?: boolean | undefined;
+  readonly apply?: boolean | undefined;
+  readonly force?: boolean | undefined;
 }

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addKey, openKeys } from '../../src/api/access/credentials.js';
 import type { ApiDeps } from '../../src/api/app.js';
 import { type RunSnapshot, runEvents, streamOf } from '../../src/api/runs/events.js';
 import type { RunDetail } from '../../src/api/schema.js';
@@ -63,6 +64,17 @@ describe('with a worker', () => {
     fetch(`${bench.url}/api/v1/runs/${run}/events`, {
       headers: { authorization: `Bearer ${bench.keys.viewer}`, ...(lastId && { 'last-event-id': lastId }) },
     });
+
+  it('tells nothing more to a program whose key was removed', async () => {
+    const run = await bench.order({ kind: 'import', job: 'assets', file: await bench.file('k.csv', sheet(2)) });
+    const keys = openKeys(bench.home);
+    const authorization = `Bearer ${await addKey(keys, 'gone', 'viewer')}`;
+    const { body } = await fetch(`${bench.url}/api/v1/runs/${run}/events`, { headers: { authorization } });
+    const all = read(body!);
+    await keys.remove('gone');
+    expect((await all).filter(({ event }) => event === 'end')).toEqual([]);
+    expect((await bench.call('GET', `/runs/${run}`)).body.status).toMatch(/running|waiting/);
+  });
 
   it('tells how a run goes on and how it ended; whoever comes back is told nothing anew', async () => {
     const run = await bench.order({ kind: 'import', job: 'assets', file: await bench.file('e.csv', sheet(30)) });
