@@ -609,6 +609,15 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       expect(sent).toEqual([{ what: 'POST /session', body: { name: 'mara', password: 'let me in' } }]);
     }));
 
+  it('whoever comes back to a window sees who has signed in since', () =>
+    on(RUN, `/runs/${ID}`, async ({ page, answers }) => {
+      await page.getByText('mara · approver').waitFor();
+      answers['GET /session'] = { ...SESSION, name: 'vic', role: 'viewer' };
+      await page.evaluate('Date.now = ((now) => () => now() + 10_000)(Date.now)');
+      await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+      await page.getByText('vic · viewer').waitFor();
+    }));
+
   it('a session that ends while a run is followed is said, and the run goes on being followed after the sign-in', () =>
     on(
       { ...RUN, [`GET /runs/${ID}`]: LIVE, 'POST /session': SESSION },
