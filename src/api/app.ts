@@ -36,7 +36,7 @@ export interface ApiParts extends ApiDeps {
   readonly entries: RunEntries;
 }
 
-interface AuditAbout {
+interface AuditAbout extends Partial<Record<'dry_run' | 'apply' | 'force', boolean | undefined>> {
   readonly run?: string;
   /** The earlier run that it is about. */
   readonly of?: string;
@@ -44,7 +44,4 @@ interface AuditAbout {
   readonly file?: string;
   /** Whom somebody named who acts for them: `by` of an approval. */
   readonly by?: string | undefined;
-  readonly dry_run?: boolean | undefined;
-  readonly apply?: boolean | undefined;
-  readonly force?: boolean | undefined;
 }

@@ -17,13 +17,9 @@ export interface Caller {
 }
 
 /** What comes with a request: who asks, whether they still may while an answer goes on, and the request of the HTTP server. */
-export interface Env {
-  Bindings: {
-    readonly who: Caller;
-    readonly isStillIn?: (() => Promise<boolean>) | undefined;
-    readonly incoming?: IncomingMessage;
-  };
-}
+export type Env = {
+  Bindings: { readonly who: Caller; isStillIn?(): Promise<boolean>; readonly incoming?: IncomingMessage };
+};
 export type Api = Hono<Env>;
 
 export const API_PATH = '/api/v1';
