@@ -113,6 +113,18 @@ describe('with a worker', () => {
   });
 });
 
+it('says of a run at work that the service does not answer', async () => {
+  const bench = await openApiBench({}, { ROWFERRY_PATIENCE: '1' });
+  try {
+    const file = await bench.file('a.csv', sheet(2));
+    await bench.sandbox.close();
+    const run = await bench.order({ kind: 'import', job: 'assets', file, once: true });
+    await until(async () => (await bench.call('GET', `/runs/${run}`)).body.progress?.service_away === true);
+  } finally {
+    await bench.close();
+  }
+});
+
 it('one that takes nothing for a while is told the latest, and the end', async () => {
   let now: RunSnapshot | undefined;
   const note = (done: number) => {

@@ -169,8 +169,9 @@ const STATES: readonly {
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE, [`GET /runs/${ID}/rows`]: sample.rowsOf(96) },
     says: '96 of 240 rows are through.',
-    act: async ({ goesOn }) => {
-      goesOn(progress(96, { paused_until: '2026-03-31T06:01:30Z' }));
+    act: async ({ page, goesOn }) => {
+      goesOn(progress(96, { paused_until: '2026-03-31T06:01:30Z', service_away: true }));
+      await page.getByText('The service does not answer; the run waits for it.').waitFor();
     },
   },
   {
