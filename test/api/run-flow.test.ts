@@ -205,6 +205,7 @@ describe('a run over the API', () => {
       retire: { lifecycle_stage: 'Retired' },
     });
     expect(await bench.ended(body.id)).toMatchObject({ kind: 'undo', of_run: run, dry_run: true, status: 'succeeded' });
+    expect((await bench.call('GET', `/runs/${body.id}/plan`)).body.brakes).toEqual([]);
     const { status, body: told } = await bench.call('POST', `/runs/${run}/undo`, {
       retire: { lifecycle_stage: 'Retired' },
     });

@@ -164,7 +164,7 @@ function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: RunD
   const label = useLabels(run.resource);
   if (of.length === 0) {
     const orphans = summaryOf(run)?.reconcile?.orphans.acted ?? 0;
-    return <p className="soft">No field of a record that {orphans > 0 ? 'the file holds' : 'was there'}.</p>;
+    return <p className="soft">No record that {orphans > 0 ? 'the file holds' : 'was there before'} changes.</p>;
   }
   return (
     <div>
