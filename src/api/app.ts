@@ -36,12 +36,12 @@ export interface ApiParts extends ApiDeps {
   readonly entries: RunEntries;
 }
 
-interface AuditAbout {
+interface AuditAbout extends Partial<Record<'dry_run' | 'apply' | 'force', boolean | undefined>> {
   readonly run?: string;
   /** The earlier run that it is about. */
   readonly of?: string;
   readonly job?: string;
   readonly file?: string;
   /** Whom somebody named who acts for them: `by` of an approval. */
-  readonly by?: string;
+  readonly by?: string | undefined;
 }

@@ -157,12 +157,7 @@ const isValidName = (name: string): boolean =>
   !RESERVED_FOLDERS.some((place) => place === name) &&
   !isIgnored(name);
 
-const problemInfo = ({ line, column, severity, message }: Omit<JobProblem, 'path'>) => ({
-  line,
-  column,
-  severity,
-  message,
-});
+const problemInfo = ({ path: _, ...shown }: Omit<JobProblem, 'path'> & { readonly path?: unknown }) => shown;
 
 function jobText(input: JobInput): string {
   if ('text' in input) return input.text;

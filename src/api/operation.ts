@@ -16,8 +16,10 @@ export interface Caller {
   readonly via: 'user' | 'link' | 'key' | 'socket';
 }
 
-/** What comes with a request: who asks, and the request of the HTTP server. */
-export type Env = { Bindings: { readonly who: Caller; readonly incoming?: IncomingMessage } };
+/** What comes with a request: who asks, whether they still may while an answer goes on, and the request of the HTTP server. */
+export type Env = {
+  Bindings: { readonly who: Caller; isStillIn?(): Promise<boolean>; readonly incoming?: IncomingMessage };
+};
 export type Api = Hono<Env>;
 
 export const API_PATH = '/api/v1';

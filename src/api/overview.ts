@@ -50,10 +50,7 @@ export function overviewOperations(parts: ApiParts): Operation[] {
           .sort((one, other) => (one.at < other.at ? -1 : 1));
         return {
           needs_person: waitingForPerson(recent).slice(0, MOST_LISTED),
-          running: all
-            .map(({ run }) => run)
-            .filter(({ status }) => status === 'running')
-            .slice(0, MOST_LISTED),
+          running: all.flatMap(({ run }) => (run.status === 'running' ? [run] : [])).slice(0, MOST_LISTED),
           next: next.slice(0, MOST_LISTED),
           days: [...days].map(([date, outcomes]) => ({ date, outcomes })),
           service: {

@@ -195,6 +195,7 @@ export const progress = z.object({
     .optional()
     .describe('When each phase began; the last of them.'),
   paused_until: time.optional().describe('The service asked to be left alone until then.'),
+  service_away: z.literal(true).optional().describe('The service does not answer; the run waits for it.'),
 });
 export type RunProgress = z.output<typeof progress>;
 

@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addKey, openKeys } from '../../src/api/access/credentials.js';
 import type { ApiDeps } from '../../src/api/app.js';
 import { type RunSnapshot, runEvents, streamOf } from '../../src/api/runs/events.js';
 import type { RunDetail } from '../../src/api/schema.js';
@@ -59,9 +60,9 @@ describe('with a worker', () => {
     release();
     await bench.close();
   });
-  const listen = (run: string, lastId?: string) =>
+  const listen = (run: string, lastId?: string, key = bench.keys.viewer) =>
     fetch(`${bench.url}/api/v1/runs/${run}/events`, {
-      headers: { authorization: `Bearer ${bench.keys.viewer}`, ...(lastId && { 'last-event-id': lastId }) },
+      headers: { authorization: `Bearer ${key}`, ...(lastId && { 'last-event-id': lastId }) },
     });
 
   it('tells how a run goes on and how it ended; whoever comes back is told nothing anew', async () => {
@@ -75,6 +76,11 @@ describe('with a worker', () => {
     expect(at).toMatchObject({ event: 'progress', data: { phase: 'writing', total: 30, done: 0 } });
     // The state is the one that is known: there is nothing to tell but its end.
     const back = read((await listen(run, at?.id)).body!);
+    // Whose key is removed meanwhile hears no more of it.
+    const keys = openKeys(bench.home);
+    const gone = await listen(run, undefined, await addKey(keys, 'gone', 'viewer'));
+    await keys.remove('gone');
+    expect((await read(gone.body!)).map(({ event }) => event)).not.toContain('end');
     release();
     const [events, later] = await Promise.all([whole, back]);
     const end = events.at(-1);
@@ -105,6 +111,18 @@ describe('with a worker', () => {
     for (let i = 0; i < 110; i++) expect((await bench.call('HEAD', `/runs/${run}/events`)).status).toBe(200);
     expect((await listen(run)).status).toBe(200);
   });
+});
+
+it('says of a run at work that the service does not answer', async () => {
+  const bench = await openApiBench({}, { ROWFERRY_PATIENCE: '1' });
+  try {
+    const file = await bench.file('a.csv', sheet(2));
+    await bench.sandbox.close();
+    const run = await bench.order({ kind: 'import', job: 'assets', file, once: true });
+    await until(async () => (await bench.call('GET', `/runs/${run}`)).body.progress?.service_away === true);
+  } finally {
+    await bench.close();
+  }
 });
 
 it('one that takes nothing for a while is told the latest, and the end', async () => {

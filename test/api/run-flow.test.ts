@@ -205,12 +205,19 @@ describe('a run over the API', () => {
       retire: { lifecycle_stage: 'Retired' },
     });
     expect(await bench.ended(body.id)).toMatchObject({ kind: 'undo', of_run: run, dry_run: true, status: 'succeeded' });
+    expect((await bench.call('GET', `/runs/${body.id}/plan`)).body.brakes).toEqual([]);
     const { status, body: told } = await bench.call('POST', `/runs/${run}/undo`, {
       retire: { lifecycle_stage: 'Retired' },
     });
     expect([status, told]).toEqual([202, { id: expect.any(String) }]);
     expect(await bench.ended(told.id)).toMatchObject({ kind: 'undo', file: 'a.csv', outcomes: { updated: 8 } });
     expect((await bench.call('GET', `/runs/${run}`)).body.undone_by).toBe(told.id);
+    const audited = (await readFile(path.join(bench.home, 'audit.ndjson'), 'utf8')).split('\n');
+    const undone = audited.filter((line) => line.includes('undo begun')).map((line) => JSON.parse(line));
+    expect(undone.slice(-2).map((line) => [line.run, line.dry_run])).toEqual([
+      [body.id, true],
+      [told.id, undefined],
+    ]);
   });
 
   it('cells are corrected: alike ones at once, one by its row', async () => {
@@ -290,6 +297,26 @@ describe('a run over the API', () => {
       outcome: 'skipped',
       cells: ['', '', ''],
       issues: [{ code: 'not_a_record', message: 'Every cell of the row was emptied, so the row is left out.' }],
+    });
+  });
+
+  it('one correction goes for every cell that shows the same, whatever blanks are around it', async () => {
+    const costs = ['dear', ' dear ', 'dear\u00a0', 'de ar'];
+    const file = await bench.file(
+      'blanks.csv',
+      sheet(4, (i) => costs[i] ?? ''),
+    );
+    const order = { kind: 'import', job: 'assets', file, options: { dry_run: true } };
+    const first = await bench.order(order);
+    await bench.ended(first);
+    const { body: faults } = await bench.call('GET', `/runs/${first}/faults`);
+    expect(faults.find(({ value }: { value: string }) => value === 'dear')).toMatchObject({ rows: 3 });
+    const run = await bench.order({ ...order, corrections: [{ column: 'Cost', from: 'dear', value: '7' }] });
+    expect(await bench.ended(run)).toMatchObject({ rows: 4, outcomes: { invalid: 1 } });
+    const audited = (await readFile(path.join(bench.home, 'audit.ndjson'), 'utf8')).split('\n');
+    expect(JSON.parse(audited.find((line) => line.includes(run)) ?? '')).toMatchObject({
+      what: 'import ordered',
+      dry_run: true,
     });
   });
 

@@ -30,6 +30,13 @@ test('one correction stands for all equal cells, and a cell of its own for one',
   expect(corrections(editsOf(corrections(one)))).toEqual(corrections(one));
 });
 
+test('blanks around a text, which nobody sees, do not make it another one', () => {
+  const all = setEqual(NO_EDITS, cell(9, ' Acme Computer'), 'Acme Computers');
+  expect(editedValue(all, cell(40, 'Acme Computer \u00a0'))).toBe('Acme Computers');
+  expect(editedValue(editsOf(corrections(all)), cell(41, 'Acme Computer'))).toBe('Acme Computers');
+  expect(editedValue(all, cell(42, 'Acme  Computer'))).toBe('Acme  Computer');
+});
+
 test('a cell that gets back what the file has is no correction', () => {
   const changed = setCells(NO_EDITS, [{ ...cell(9, 'x'), value: 'y' }]);
   expect(setCells(changed, [{ ...cell(9, 'x'), value: 'x' }])).toEqual(NO_EDITS);

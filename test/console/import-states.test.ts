@@ -603,6 +603,29 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
+  it('looks for the headings of another sheet anew', async () => {
+    const one = await stage({ ...BASE, 'POST /tables': { ...TABLE, sheets: ['Assets', 'Old'] } });
+    const { page, sent } = one;
+    await page.goto('/import/u1?step=table&header_row=7');
+    await page.getByRole('combobox', { name: 'Sheet' }).selectOption('Old');
+    await page.waitForURL('**step=table&sheet=Old');
+    expect(sent.at(-1)).toEqual({ what: 'POST /tables', body: { file: 'u1', source: { sheet: 'Old' } } });
+    await one.close();
+  });
+
+  it('says of a file that did not arrive that it has to be sent again', async () => {
+    const one = await stage({ ...BASE }, /ERR_/);
+    const { page } = one;
+    await page.goto('/import');
+    await page.route('**/api/v1/files?*', (route) => route.abort());
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('a') });
+    await page.getByText('what you sent, send again').waitFor();
+    await page.unroute('**/api/v1/files?*');
+    await one.close();
+  });
+
   it('keeps corrections with the table that they are of', async () => {
     const one = await stage({ ...BASE, 'POST /tables': tableAsAsked, 'POST /runs': { id: `${ID}2` } });
     const { page, sent } = one;

@@ -154,6 +154,38 @@ describe.skipIf(!hasBrowser)('the job files', () => {
     }
   });
 
+  it('are there as they were typed after another page, a reload and a new sign-in, until they are saved', async () => {
+    const one = await stage({ ...GOOD, 'POST /session': SESSION, 'PUT /jobs/assets': 401 });
+    const { page, answers, sent } = one;
+    const mine = `${FILE.text}# mine\n`;
+    const text = page.getByRole('textbox', { name: /^Text of/ });
+    const save = page.getByRole('button', { name: 'Save' });
+    try {
+      await page.goto('/jobs/assets');
+      await text.fill(mine);
+      await page.getByRole('link', { name: 'Queue' }).click();
+      await page.goBack();
+      await expect.poll(() => text.inputValue()).toBe(mine);
+      await page.reload();
+      await expect.poll(() => text.inputValue()).toBe(mine);
+      answers['GET /session'] = 401;
+      await save.click();
+      await page.getByLabel('Name').fill('mara');
+      await page.getByLabel('Password').fill('let me in');
+      Object.assign(answers, { 'GET /session': SESSION, 'PUT /jobs/assets': { ...FILE, text: mine, etag: '"c"' } });
+      await page.keyboard.press('Enter');
+      await expect.poll(() => text.inputValue()).toBe(mine);
+      await save.click();
+      await page.getByText('assets is saved.').waitFor();
+      expect(sent.at(-1)).toEqual({ what: 'PUT /jobs/assets', body: { text: mine } });
+      answers['GET /jobs/assets'] = FILE;
+      await page.reload();
+      await expect.poll(() => text.inputValue()).toBe(FILE.text);
+    } finally {
+      await one.close();
+    }
+  });
+
   it('that somebody else saved meanwhile are not written over; what was typed stays until it is thrown away', async () => {
     const one = await stage(GOOD);
     const { page } = one;

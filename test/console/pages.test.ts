@@ -169,8 +169,9 @@ const STATES: readonly {
     path: `/runs/${ID}`,
     answers: { ...RUN, [`GET /runs/${ID}`]: LIVE, [`GET /runs/${ID}/rows`]: sample.rowsOf(96) },
     says: '96 of 240 rows are through.',
-    act: async ({ goesOn }) => {
-      goesOn(progress(96, { paused_until: '2026-03-31T06:01:30Z' }));
+    act: async ({ page, goesOn }) => {
+      goesOn(progress(96, { paused_until: '2026-03-31T06:01:30Z', service_away: true }));
+      await page.getByText('The service does not answer; the run waits for it.').waitFor();
     },
   },
   {
@@ -607,6 +608,15 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('complementary', { name: 'Row 7' }).waitFor();
       expect(sent).toEqual([{ what: 'POST /session', body: { name: 'mara', password: 'let me in' } }]);
+    }));
+
+  it('whoever comes back to a window sees who has signed in since', () =>
+    on(RUN, `/runs/${ID}`, async ({ page, answers }) => {
+      await page.getByText('mara · approver').waitFor();
+      answers['GET /session'] = { ...SESSION, name: 'vic', role: 'viewer' };
+      await page.evaluate('Date.now = ((now) => () => now() + 10_000)(Date.now)');
+      await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+      await page.getByText('vic · viewer').waitFor();
     }));
 
   it('a session that ends while a run is followed is said, and the run goes on being followed after the sign-in', () =>

@@ -12,7 +12,9 @@ const LONGEST_VALUE = 300;
 export function openAudit(home: string): ApiDeps['audit'] {
   const path = join(home, 'audit.ndjson');
   return async ({ name, role, via }, what, about = {}) => {
-    const details = Object.entries(about).map(([key, value]) => [key, String(value).slice(0, LONGEST_VALUE)]);
+    const details = Object.entries(about).flatMap(([key, value]) =>
+      value ? [[key, typeof value === 'string' ? value.slice(0, LONGEST_VALUE) : value]] : [],
+    );
     const line = { at: new Date().toISOString(), who: name, role, via, what, ...Object.fromEntries(details) };
     // One write at the end of the file: lines of several processes do not mix.
     await appendFile(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });

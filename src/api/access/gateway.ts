@@ -97,8 +97,8 @@ export function openGateway({ access, audit, pages, host, publicUrl, proxyHeader
     setSessionCookie(c, session, SESSION_MS / 1000);
   }
 
-  const forward = (c: Context, request: Request, who: Caller) =>
-    api ? api.fetch(request, { ...(c.env as Bindings), who }) : notReady(c);
+  const forward = (c: Context, request: Request, who: Caller, isStillIn?: () => Promise<boolean>) =>
+    api ? api.fetch(request, { ...(c.env as Bindings), who, isStillIn }) : notReady(c);
 
   const app = new Hono<GatewayEnv>();
   const ownHost: MiddlewareHandler = async (c, next) => {
@@ -140,13 +140,11 @@ export function openGateway({ access, audit, pages, host, publicUrl, proxyHeader
   app.all(`${API_PATH}/*`, async (c) => {
     const session = getCookie(c, cookieName(c));
     const { authorization } = c.req.header();
-    let who: Caller | undefined;
-    if (authorization !== undefined) {
-      const found = await access.byKey(/^Bearer +(\S{1,200})$/i.exec(authorization)?.[1] ?? '', clientAddress(c));
-      if (typeof found === 'string')
-        return refuse(c, found, 'There is no such key. `rowferry console key add` makes one.');
-      who = found;
-    } else {
+    const find = async (): Promise<Caller | Refusal> =>
+      authorization === undefined
+        ? ((await access.bySession(session ?? '')) ?? 'wrong')
+        : access.byKey(/^Bearer +(\S{1,200})$/i.exec(authorization)?.[1] ?? '', clientAddress(c));
+    if (authorization === undefined) {
       const isChange = !['GET', 'HEAD', 'OPTIONS'].includes(c.req.method);
       const site = c.req.header('sec-fetch-site');
       // No page sends neither a cookie nor where it comes from: a program that forgot its key.
@@ -155,8 +153,11 @@ export function openGateway({ access, audit, pages, host, publicUrl, proxyHeader
       if (isForeign) return problem(c, 403, CROSS_SITE);
       // What a form of any page can send; nothing here takes it.
       if (isChange && FORM_TYPES.test(c.req.header('content-type') ?? '')) return problem(c, 415, 'JSON is expected.');
-      who = session === undefined ? undefined : await access.bySession(session);
-      if (!who) return refuse(c, 'wrong', isLoopbackOnly ? SIGN_IN_LOCAL : SIGN_IN);
+    }
+    const who = await find();
+    if (typeof who === 'string') {
+      const how = isLoopbackOnly ? SIGN_IN_LOCAL : SIGN_IN;
+      return refuse(c, who, authorization === undefined ? how : NO_KEY);
     }
     if (c.env?.incoming) known?.(c.env.incoming.socket);
     if (c.req.method === 'DELETE' && c.req.path === `${API_PATH}/session`) {
@@ -164,7 +165,7 @@ export function openGateway({ access, audit, pages, host, publicUrl, proxyHeader
       setSessionCookie(c, '', 0);
       return c.body(null, 204);
     }
-    return forward(c, c.req.raw, who);
+    return forward(c, c.req.raw, who, async () => typeof (await find()) === 'object');
   });
 
   app.get('*', etag(), async (c) => ((await arePagesOpen()) ? pages.answer(c) : c.text(NO_USERS, 403)));
@@ -184,6 +185,7 @@ const FORM_TYPES = /^\s*(application\/x-www-form-urlencoded|text\/plain)\b/i;
 const CROSS_SITE =
   'This request does not come from a page of the console itself, and changes nothing. Programs send a key: Authorization: Bearer.';
 const SIGN_IN = 'Sign in with name and password, or send a key: Authorization: Bearer.';
+const NO_KEY = 'There is no such key. `rowferry console key add` makes one.';
 const SIGN_IN_LOCAL =
   'Sign in: `rowferry console` prints a link that does. With users, name and password do, too; programs send a key: Authorization: Bearer.';
 const EXPIRED =

@@ -86,13 +86,14 @@ export class RunFinder {
 
   progressOf({ run, job }: FoundRun): RunProgress | null {
     if (!isAtWork(run)) return null;
-    const { heldMs } = this.parts.channel.gauges;
+    const { heldMs, awayMs } = this.parts.channel.gauges;
     // In whole seconds: the same pause is the same state.
     const until = new Date(Math.ceil((Date.now() + heldMs) / 1_000) * 1_000).toISOString();
     return {
       ...(jobProgress(job) ?? { done: 0, total: null, outcomes: noOutcomes(), phase: 'waiting' }),
       ...(run.status === 'waiting' && { phase: 'waiting' }),
       ...(run.status === 'running' && heldMs > 0 && { paused_until: until }),
+      ...(run.status === 'running' && awayMs !== undefined && { service_away: true }),
     };
   }
 

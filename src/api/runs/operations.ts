@@ -98,7 +98,6 @@ export function runOperations(parts: ApiParts): Operation[] {
           const found = await finder.find(first.run.id);
           return found && snapshotOf(found);
         };
-        const readSnapshot = () => snapshots.get(first.run.id, find, () => SHARED_MS);
         const now = await snapshotOf(first);
         // Whoever was told of its end comes back no more.
         if (now.end && stateId(now) === last) return c.body(null, 204);
@@ -108,10 +107,12 @@ export function runOperations(parts: ApiParts): Operation[] {
         }
         const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
         const gone = new AbortController();
-        const leave = () => {
+        const leave = (): undefined => {
           listening.delete(gone);
           gone.abort();
         };
+        const readSnapshot = async () =>
+          (await c.env.isStillIn?.()) === false ? leave() : snapshots.get(first.run.id, find, () => SHARED_MS);
         listening.add(gone);
         c.req.raw.signal.addEventListener('abort', leave);
         return c.body(streamOf(runEvents(readSnapshot, last, gone.signal), leave), 200, headers);
@@ -272,7 +273,7 @@ function order({ settings, runs, uploads, audit }: ApiParts): Operation {
         onAccepted: async (run) => {
           // The same order once more needs no file.
           if (!sent && isUpload(file ?? '') && !(await isKnownHere(settings.home, run))) throw noFile();
-          await audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }) });
+          await audit(who, `${kind} ordered`, { run, job: name, ...(file !== undefined && { file }), ...options });
         },
       });
       return c.json({ id }, 202, { location: `${API_PATH}/runs/${id}` });

@@ -126,7 +126,8 @@ async function startAction(
       }
     const jobId = againJobId(run);
     const { job = '', file = '', kind } = entry ?? {};
-    await audit(who, `${action.verb} begun`, { run, job, of: id, ...(action.verb === 'approve' && { by: action.by }) });
+    const { by, dryRun, force }: { of: string; by?: string; dryRun?: boolean; force?: boolean } = action;
+    await audit(who, `${action.verb} begun`, { run, job, of: id, by, dry_run: dryRun, force });
     await stops.withdraw(run).catch(() => undefined);
     await rm(runFolder(home, run).aside, { force: true });
     // One that went on with it before.

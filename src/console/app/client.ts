@@ -59,7 +59,7 @@ async function ask<T>(address: string, init: RequestInit): Promise<T> {
     response = await fetch(address, { ...init, headers: { accept: 'application/json', ...init.headers } });
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
-    throw new ApiError(0, 'rowferry does not answer. Nothing is lost; the page tries again by itself.');
+    throw new ApiError(0, 'rowferry does not answer. The page goes on when it does; what you sent, send again.');
   }
   const text = await response.text();
   if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;

@@ -53,7 +53,7 @@ const readQuery = <T>(path: string, query: Query = {}, more: MoreOptions = {}) =
 const KEEP_PREVIOUS = { placeholderData: keepPreviousData };
 const runPath = (id: string, more = '') => `/runs/${encodeURIComponent(id)}${more}`;
 
-export const sessionQuery = readQuery<api.Session>('/session', {}, { staleTime: 60_000 });
+export const sessionQuery = readQuery<api.Session>('/session');
 export const runsQuery = (filter: Query) => readQuery<api.Runs>('/runs', filter, KEEP_PREVIOUS);
 export const runQuery = (id: string) => readQuery<api.RunDetail>(runPath(id));
 export const storyQuery = (id: string, row: number) => readQuery<api.Story>(runPath(id, `/rows/${row}`));

@@ -96,7 +96,10 @@ function UserInfo({ session: { name, role, via } }: { session: Session }) {
   const signOut = useOnce({
     mutationFn: () => send('DELETE', '/session'),
     // Loaded anew, so that nothing of theirs is left.
-    onSettled: () => location.assign('/'),
+    onSettled() {
+      sessionStorage.clear();
+      location.assign('/');
+    },
   });
   return (
     <div className="line">

@@ -159,6 +159,7 @@ function Filters({ fields, chosen, onChange }: PickerProps<Filter>) {
             <ValueInput
               field={fields.find((one) => one.name === name)}
               aria-label={`Value of ${label}`}
+              autoFocus={value === ''}
               placeholder="blank"
               value={value}
               onChange={(next) => onChange(chosen.with(at, [name, next]))}

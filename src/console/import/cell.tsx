@@ -6,6 +6,7 @@ import { type Choice, matching, useChoiceList } from '../kit/choices.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, Prose } from '../kit/parts.js';
+import { ValueChange } from '../runs/plan.js';
 import { faultWord } from '../runs/words.js';
 import { type CellAt, type Edits, editedValue, isForAll, isLeftOut, setEqual, setLeftOut } from './edits.js';
 
@@ -137,7 +138,7 @@ export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, 
   // What was wrong with the cell says nothing of what stands in it now.
   const issues =
     cellIssues.length > 0 ? (corrected ? [] : cellIssues) : row.issues.filter((issue) => issue.column === undefined);
-  const equal = faults.find((one) => one.column === column && one.value === cell)?.rows ?? 0;
+  const equal = faults.find((one) => one.column === column && one.value === cell.trim())?.rows ?? 0;
   const names = corrected ? [] : cellIssues.flatMap(suggestedNames).slice(0, 2);
   const isOut = isLeftOut(edits, headings, row);
   const applyToAll = (text: string) => onEdit((now) => setEqual(now, at, text));
@@ -148,8 +149,8 @@ export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, 
           Row {number(row.row)} · <bdi>{column}</bdi>
         </strong>
         {corrected && (
-          <span className="wrap grow">
-            <bdi className="value">{cell || 'blank'}</bdi> → <bdi className="value good">{value || 'blank'}</bdi>
+          <span className="grow">
+            <ValueChange old={cell} to={value} kind="set" />
           </span>
         )}
         {!readOnly && (

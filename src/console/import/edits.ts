@@ -14,7 +14,8 @@ export interface CellAt {
 }
 
 const rowKey = (column: string, row: number) => `${row} ${column}`;
-const equalKey = (column: string, from: string) => JSON.stringify([column, from]);
+/** Blanks around it are not seen. */
+const equalKey = (column: string, from: string) => JSON.stringify([column, from.trim()]);
 
 const keyOf = ({ column, row, from = '' }: Correction) =>
   row === undefined ? equalKey(column, from) : rowKey(column, row);

@@ -64,7 +64,8 @@ export function useImport(id: string) {
   const setJob = (job: Job) => change((now) => withDecided(now, tableKey(chosenTable), { job }));
   /** Each table, and each kind of record, has a check of its own. */
   const setTable = (options: Query) => {
-    const table = { ...chosenTable, ...options };
+    // Another sheet has headings of its own.
+    const table = { ...chosenTable, ...('sheet' in options && { header_row: null }), ...options };
     change((now) => withDecided(now, tableKey(chosenTable), { run }));
     go(hrefOf(step, { ...table, run: draft.tables[tableKey(table)]?.run, write: null }), { replace: true });
   };

@@ -22,8 +22,7 @@ export function JobPage({ name }: { name: string }) {
 
 function JobText({ file }: { file: JobFile }) {
   const { name, etag } = file;
-  /** What somebody typed, and on which state of the file. */
-  const [draft, setDraft] = useState<Pick<JobFile, 'text' | 'etag'> | null>(null);
+  const [draft, setDraft] = useDraft(name);
   const text = draft?.text ?? file.text;
   const whyNot = useWhyNot('operator');
   const checked = useCheck(text, file, whyNot === undefined);
@@ -74,6 +73,19 @@ function JobText({ file }: { file: JobFile }) {
       </div>
     </div>
   );
+}
+
+/** What somebody typed, and on which state of the file; kept in the tab, for whoever leaves the page or has to sign in again. */
+function useDraft(name: string) {
+  const key = `rowferry.job ${name}`;
+  const [draft, set] = useState<Pick<JobFile, 'text' | 'etag'> | null>(() =>
+    JSON.parse(sessionStorage.getItem(key) ?? 'null'),
+  );
+  const setDraft = (next: typeof draft) => {
+    set(next);
+    sessionStorage.setItem(key, JSON.stringify(next));
+  };
+  return [draft, setDraft] as const;
 }
 
 /** What the API says of a text once nobody types for a moment. */

@@ -82,9 +82,7 @@ const faultsOf = ({ problems }: Job): number => problems.filter(({ severity }) =
 
 function lastOf(job: Job) {
   const faults = faultsOf(job);
-  if (faults > 0) {
-    return <Badge tone="bad" icon="bad" word={counted(faults, 'fault')} />;
-  }
+  if (faults > 0) return <Badge tone="bad" icon="bad" word={counted(faults, 'fault')} />;
   if (!job.last) return 'none yet';
   return (
     <Link href={`/runs/${job.last.id}`} className="name line">

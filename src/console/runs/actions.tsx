@@ -31,7 +31,7 @@ const VERB_TEXTS: Readonly<Record<Verb, (run: RunDetail) => VerbText>> = {
     word: 'Stop',
     icon: 'stop',
     title: 'Stop this run?',
-    before: `Requests that are on their way are waited for. The ${progress?.total ? counted(progress.total - progress.done, 'row') : 'rows'} not come to stay as they are, and “Resume” goes on with them.`,
+    before: `Requests that are on their way are waited for. The ${progress?.total && progress.phase === 'writing' ? counted(progress.total - progress.done, 'row') : 'rows'} not come to stay as they are, and “Resume” goes on with them.`,
     after: 'The run stops.',
   }),
   resume: ({ outcomes }) => ({

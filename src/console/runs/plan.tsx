@@ -5,12 +5,12 @@ import type { Plan, RunDetail } from '../../api/schema.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
 import { changesText, orphanRule, orphanStateText } from '../../report/wording.js';
 import { urlOf } from '../app/client.js';
-import { FaultNotice } from '../app/faults.js';
+import { Pending } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { planQuery } from '../app/queries.js';
 import { counted, day, number } from '../kit/format.js';
 import { Icon, type IconName } from '../kit/icons.js';
-import { Badge, ButtonLink, Card, Notice, Skeleton, type Tone, Warnings } from '../kit/parts.js';
+import { Badge, ButtonLink, Card, Notice, type Tone, Warnings } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import { summaryOf } from './words.js';
 
@@ -19,7 +19,7 @@ import { summaryOf } from './words.js';
 /** `back`: what an undo does to the fields. */
 export function RunPlan({ run, show = 'all' }: { run: RunDetail; show?: 'all' | 'fields' | 'back' }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
-  if (!plan) return error ? <FaultNotice error={error} /> : <Skeleton what="the plan" />;
+  if (!plan) return <Pending error={error} what="the plan" />;
   if (show === 'all') return <PlanView plan={plan} run={run} />;
   return <FieldChanges of={plan.fields} run={run} back={show === 'back'} />;
 }
@@ -164,7 +164,7 @@ function FieldChanges({ of, run, back = false }: { of: Plan['fields']; run: RunD
   const label = useLabels(run.resource);
   if (of.length === 0) {
     const orphans = summaryOf(run)?.reconcile?.orphans.acted ?? 0;
-    return <p className="soft">No field of a record that {orphans > 0 ? 'the file holds' : 'was there'}.</p>;
+    return <p className="soft">No record that {orphans > 0 ? 'the file holds' : 'was there before'} changes.</p>;
   }
   return (
     <div>
@@ -217,19 +217,12 @@ function Value({ children, fresh = false }: { children: string; fresh?: boolean 
 /** Records of the service that the file does not hold, since when, and what becomes of them. */
 export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts['orphans'] }) {
   const { total, fresh, held_reason: heldReason, first = [] } = orphans;
+  const href = urlOf(`/runs/${run}/reports/orphans.csv`);
   return (
     <Card
       flush
       title={`${counted(total, 'record')} of the service ${total === 1 ? 'is' : 'are'} not in the file`}
-      beside={
-        <ButtonLink
-          href={urlOf(`/runs/${run}/reports/orphans.csv`)}
-          download
-          icon="download"
-          look="quiet"
-          word="orphans.csv"
-        />
-      }
+      beside={<ButtonLink href={href} download icon="download" look="quiet" word="orphans.csv" />}
     >
       <div className="stack tight pad">
         <p className="soft">

@@ -4,13 +4,13 @@ import type { Row, RunDetail } from '../../api/schema.js';
 import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/wording.js';
 import type { Query } from '../app/client.js';
-import { FaultNotice } from '../app/faults.js';
+import { Pending } from '../app/faults.js';
 import { faultsQuery, isLive } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Chips, Empty, Skeleton, submitting } from '../kit/parts.js';
+import { Button, Card, Chips, Empty, submitting } from '../kit/parts.js';
 import { faultChips, fourWord, OutcomeBadge, sumOf } from './outcomes.js';
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
@@ -123,14 +123,12 @@ function List({ run, filter }: { run: RunDetail; filter: Query }) {
     event.preventDefault();
   }
 
-  if (total === undefined) {
-    if (rows.error) return <FaultNotice error={rows.error} />;
+  if (total === undefined)
     return (
       <div className="grid pad">
-        <Skeleton what="the rows" lines={6} />
+        <Pending error={rows.error} what="the rows" />
       </div>
     );
-  }
   if (total === 0) {
     return (
       <Empty title={live ? 'No row yet' : 'No row like that'}>

@@ -160,6 +160,7 @@ function ExportNotice({ run }: { run: RunDetail }) {
 }
 
 function Meta({ run }: { run: RunDetail }) {
+  const linkTo = (id: string) => <Link href={`/runs/${id}`}>run {id.slice(0, 15)}</Link>;
   return (
     <div className="line wide soft meta">
       <StateBadge run={run} />
@@ -170,16 +171,8 @@ function Meta({ run }: { run: RunDetail }) {
       )}
       <span>{kindWord(run)}</span>
       <Moment at={run.started_at} />
-      {run.of_run && (
-        <span>
-          of <Link href={`/runs/${run.of_run}`}>run {run.of_run.slice(0, 15)}</Link>
-        </span>
-      )}
-      {run.undone_by && (
-        <span>
-          taken back by <Link href={`/runs/${run.undone_by}`}>run {run.undone_by.slice(0, 15)}</Link>
-        </span>
-      )}
+      {run.of_run && <span>of {linkTo(run.of_run)}</span>}
+      {run.undone_by && <span>taken back by {linkTo(run.undone_by)}</span>}
       {run.corrections ? <span>{counted(run.corrections, 'correction')}</span> : null}
       <code className="soft">{run.id}</code>
     </div>

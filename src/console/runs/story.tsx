@@ -140,16 +140,12 @@ function Cells({ story: { cells, headings, corrected, issues } }: { story: Story
     const isCorrected = corrected.includes(at);
     const fact = (text !== '' || isFaulty || isCorrected) && (
       <>
-        <CellText text={text} isFaulty={isFaulty} />
+        {text === '' && <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>}
+        <bdi className={isFaulty && text !== '' ? 'value warn' : ''}>{text}</bdi>
         {isCorrected && <span className="soft small"> corrected</span>}
       </>
     );
     return [<bdi key="heading">{heading}</bdi>, fact] as const;
   });
   return <Facts of={facts} />;
-}
-
-function CellText({ text, isFaulty }: { text: string; isFaulty: boolean }) {
-  if (text === '') return <span className={isFaulty ? 'toned warn' : 'soft'}>blank</span>;
-  return <bdi className={isFaulty ? 'value warn' : ''}>{text}</bdi>;
 }

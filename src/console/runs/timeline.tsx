@@ -52,6 +52,7 @@ export function Timeline({ run }: { run: RunDetail }) {
         })}
       </ol>
       <p className="soft small">{progress ? pace : summary && totalsText(summary)}</p>
+      {progress?.service_away && <p className="toned warn">The service does not answer; the run waits for it.</p>}
       {progress?.paused_until && (
         <p className="toned warn">The service asked for a pause until {timeOfDay(progress.paused_until)}.</p>
       )}

@@ -98,6 +98,7 @@ export function brakesOf(
   };
   return (Object.keys(found) as (keyof typeof found)[]).flatMap((name) => {
     const limit = brakes[name] ?? defaults[name];
-    return limit === undefined ? [] : [{ name, limit: String(limit), found: found[name] }];
+    const isNone = limit === undefined || (name === 'min_rows' && limit === 0);
+    return isNone ? [] : [{ name, limit: String(limit), found: found[name] }];
   });
 }

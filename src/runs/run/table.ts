@@ -302,7 +302,7 @@ type Overlay = ReturnType<typeof overlayOf>;
  */
 export function overlayOf(corrections: readonly Correction[], { headings }: Pick<SourceMeta, 'headings'>) {
   const index = indexHeadings(headings);
-  /** By the place of the column, with the row or with what the cell shows. */
+  /** By the place of the column, with the row or with what the cell shows, without the blanks around it. */
   const wanted = new Map<string, Correction>();
   const columns = new Set<number>();
   const missing = new Set<string>();
@@ -313,7 +313,7 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
     if (row === undefined && from === undefined) continue;
     for (const at of positions) {
       columns.add(at);
-      wanted.set(row === undefined ? `${at} "${from}` : `${at} ${row}`, one);
+      wanted.set(row === undefined ? `${at} "${from?.trim()}` : `${at} ${row}`, one);
     }
   }
   if (missing.size > 0) {
@@ -324,7 +324,7 @@ export function overlayOf(corrections: readonly Correction[], { headings }: Pick
   return {
     /** What is to stand in a cell that shows `shown`; undefined where it stays. */
     at(row: number, column: number, shown: string): string | undefined {
-      const [own, alike] = [wanted.get(`${column} ${row}`), wanted.get(`${column} "${shown}`)];
+      const [own, alike] = [wanted.get(`${column} ${row}`), wanted.get(`${column} "${shown.trim()}`)];
       if (own) used.add(own);
       if (alike) used.add(alike);
       return (own ?? alike)?.value;
