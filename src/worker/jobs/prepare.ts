@@ -83,7 +83,7 @@ function slotAndNotes({ job, state, checked }: PendingRun, schedule: Schedule | 
   return { slot, notes };
 }
 
-/** A file or a job that is on another machine is looked for by others, so often and so long apart. */
+/** What is on another machine is looked for by others, so often and so long apart. */
 const HANDOVER = { times: 30, everyMs: 2_000 };
 
 /** Why a run that was begun in another data folder cannot be begun anew here; undefined where it can. */
@@ -111,17 +111,16 @@ const hasPlan = ({ home }: Settings, { plan_of: run }: RowsOptions = {}): boolea
 export const requeueForOthers = (state?: JobState): Requeue => new Requeue(HANDOVER.everyMs, state);
 
 /**
- * What is to be thrown for a file or a job that this worker does not have: it is left to the others for a while, and fails,
- * with `advice`, where none of them has it. Any other error comes back as it is. The job of a slot was there a moment ago: a
- * worker that is alone looks for it as long.
+ * What is to be thrown for a file that this worker cannot have, or for the job of a slot, which was there a moment ago: it is
+ * looked for by all for a while, a file not by a worker that is alone, and fails, with `advice`, where none of them has it. Any
+ * other error comes back as it is.
  */
 async function handOver(error: unknown, { state, store, origin }: PendingRun, advice: string): Promise<unknown> {
-  const lacksJob = error instanceof JobUnavailable;
+  const lacksJob = error instanceof JobUnavailable && origin.trigger === 'schedule';
   if (!(lacksJob || error instanceof FileUnavailable || error instanceof OutsideRoots)) return error;
   const times = (state.away ?? 0) + 1;
   const isOnlyWorker = (await store.workers(RUNS_QUEUE)) === 1;
-  const mayCome = !isOnlyWorker || (lacksJob && origin.trigger === 'schedule');
-  if (mayCome && times <= HANDOVER.times) return requeueForOthers({ ...state, away: times });
+  if ((lacksJob || !isOnlyWorker) && times <= HANDOVER.times) return requeueForOthers({ ...state, away: times });
   if (!(error instanceof FileUnavailable)) return error;
   const searched = isOnlyWorker
     ? ''

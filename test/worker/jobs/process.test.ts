@@ -93,9 +93,10 @@ describe('a job of the queue', () => {
   });
 
   it.each([
-    ['a slot whose job file is away for a moment', 'night.assets.2026-07-01T0200', 1],
-    ['a job that another worker has', 'ordered', 2],
-  ])('%s is not refused', async (_, jobId, workers) => {
+    ['is away for a moment', 1],
+    ['another worker has', 2],
+  ])('for a slot is not refused where its job file %s', async (_, workers) => {
+    const jobId = 'night.assets.2026-07-01T0200';
     bench = await openBench();
     await bench.worker({ env: { ROWFERRY_JOBS_DIR: path.join(bench.dir, 'others') } });
     const second = workers === 2 ? await bench.worker({ home: 'second' }) : undefined;
