@@ -99,6 +99,13 @@ function loadText(text: string, file: string, name: string): Loaded<Job> {
   return { job, name, path: file && path.resolve(file), text, sha256, warnings: lines('warning') };
 }
 
+/** There is no such job file here; another machine may have it. */
+export class JobUnavailable extends RunError {
+  constructor(message: string) {
+    super('usage', message);
+  }
+}
+
 async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Promise<string> {
   const isPath = nameOrPath.includes('/') || nameOrPath.includes(path.sep);
   const isFileName = /\.ya?ml$/i.test(nameOrPath);
@@ -115,7 +122,7 @@ async function findJobFile(nameOrPath: string, jobsDir: string, cwd: string): Pr
   const hint = nameHint(wanted, available);
   const listed =
     available.length > 0 ? ` There are: ${available.slice(0, 20).join(', ')}.` : ` ${folder} holds no job files.`;
-  throw usageError(
+  throw new JobUnavailable(
     `There is no job ${isPath ? 'file ' : ''}\`${nameOrPath}\`${isPath ? '' : ` in ${folder}`}${hint || '.'}${listed}`,
   );
 }

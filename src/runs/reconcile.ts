@@ -37,7 +37,7 @@ import { type JobValues, type Resolved, resolveJobValues, resolveRows, stageRows
 import { writeRows } from './rows/write.js';
 import { isFinished, type RunResult } from './run/conclude.js';
 import type { RunContext } from './run/context.js';
-import { runFolder } from './run/layout.js';
+import { runFolder, startTimeOf } from './run/layout.js';
 import { type ImportRequest, openRun, type Run } from './run/run.js';
 import { contentHash } from './run/table.js';
 
@@ -81,11 +81,15 @@ export async function executeReconcile(run: Run): Promise<RunResult> {
 }
 
 /** What an older file says of a record is not written over what a newer one has put right. Somebody may have approved it. */
-function assertNewest({ folder, request: { dryRun, lineage } }: Run, nights: Nights): void {
+function assertNewest({ folder, clock, request: { dryRun, lineage } }: Run, nights: Nights): void {
   const newer = dryRun || lineage?.approves ? undefined : newerApplied(nights, lineage?.retries ?? folder.run);
   if (newer === undefined) return;
+  const advice =
+    Date.parse(startTimeOf(newer)) > clock.wall()
+      ? 'The time of that run is still to come: check the clock of this machine. Where it is right now, give the job file another name: its nights begin anew.'
+      : 'Where this older file is the right one, run it again.';
   throw runFailure(
-    `The run ${newer} of this job has taken up a newer file: the rest of this one is not written over it. Where this older file is the right one, run it again.`,
+    `The run ${newer} of this job has taken up a newer file: the rest of this one is not written over it. ${advice}`,
   );
 }
 

@@ -156,6 +156,15 @@ function decode(text: string): string {
   }
 }
 
+/** A user name or password of an address. One in which a % begins no escape is meant as it stands there. */
+export function decodeOrKeep(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function addressError(what: string): RunError {
   return usageError(`The queue's address (ROWFERRY_QUEUE_URL) cannot be used: ${what}. Forms: ${URL_FORMS}.`);
 }
@@ -169,13 +178,6 @@ export function queueSecrets(text: string): string[] {
   for (const name of ['password', 'sentinel_password', 'sslpassword']) found.push(...query.getAll(name));
   // As they stand in the query: decoding turns `+` and escapes into other characters.
   for (const [, value = ''] of text.matchAll(/[?&](?:\w*password)=([^&]*)/gi)) found.push(value);
-  const decodeOrKeep = (one: string) => {
-    try {
-      return decodeURIComponent(one);
-    } catch {
-      return one;
-    }
-  };
   return [...new Set(found.flatMap((one) => [one, decodeOrKeep(one)]))].filter((one) => one !== '');
 }
 

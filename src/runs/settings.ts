@@ -150,10 +150,12 @@ const TABLE = {
   }),
   ROWFERRY_SMTP_URL: optional(
     'Mail server for the `notify.email` of jobs: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte',
+    // A path or a query is no part of it: mostly there is a / in the password, and the host is another one.
     text.refine(
-      (input) => URL.canParse(input) && /^smtps?:$/.test(new URL(input).protocol) && new URL(input).hostname !== '',
+      (input) => /^smtps?:\/\/[^/?#]+\/?$/i.test(input) && URL.canParse(input) && new URL(input).hostname !== '',
       {
-        message: 'must be an address such as smtp://user:password@mail.example.com:587',
+        message:
+          'must be an address such as smtp://user:password@mail.example.com:587; write / ? # and @ in a password as %2F %3F %23 and %40',
       },
     ),
     { secret: true },

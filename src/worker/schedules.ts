@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { errorText } from '../model/error.js';
+import { endSentence } from '../model/issue.js';
 import { type Clock, systemClock } from '../runs/run/context.js';
 import { checkSchedule, lastDue, nextDue, type Schedule, slotOf, slotText } from '../runs/schedule/slots.js';
 import { LATE_MS, slotJobId } from './jobs/job.js';
@@ -121,18 +122,19 @@ export function openSchedules(options: SchedulesOptions) {
   }
 
   async function pollOnce(): Promise<void> {
-    if (!closed) await ensureLease();
+    if (closed) return;
+    await ensureLease();
+    const memories = parseAs(memoriesSchema, await store.read(MEMORIES_KEY));
+    // A store that was emptied meanwhile knows nothing: what was read there at the last look still holds.
+    if (memories) memoryByJob = new Map(memories.map((memory) => [memory.job, memory]));
     if (!isDeciding()) return;
     const listed = await options.jobs().catch((error: unknown) => {
       warnOnce(
         'jobs',
-        `The job files cannot be read now: ${reasonOf(error)}. Schedules go on as they were read before.`,
+        `The job files cannot be read now: ${reasonOf(error)} Schedules go on as they were read before.`,
       );
       return undefined;
     });
-    memoryByJob = new Map(
-      (parseAs(memoriesSchema, await store.read(MEMORIES_KEY)) ?? []).map((memory) => [memory.job, memory]),
-    );
     jobs = listed ?? jobs;
     for (const job of jobs) {
       try {
@@ -141,7 +143,7 @@ export function openSchedules(options: SchedulesOptions) {
         warnOnce(job.name, fault && `The job ${job.name} does not run by its schedule: ${fault}.`);
       } catch (error) {
         if (!isDeciding()) return;
-        warnOnce(job.name, `The schedule of the job ${job.name} cannot be followed now: ${reasonOf(error)}.`);
+        warnOnce(job.name, `The schedule of the job ${job.name} cannot be followed now: ${reasonOf(error)}`);
       }
     }
     if (listed) {
@@ -199,7 +201,7 @@ export function openSchedules(options: SchedulesOptions) {
   function poll(): Promise<void> {
     turn = turn.then(pollOnce).catch((error: unknown) => {
       if (!closed)
-        warnOnce('', `Schedules cannot be looked at now: ${reasonOf(error)}. The next look is within a minute.`);
+        warnOnce('', `Schedules cannot be looked at now: ${reasonOf(error)} The next look is within a minute.`);
     });
     return turn;
   }
@@ -251,5 +253,4 @@ function slotLabel(key: string, timezone: string): string {
   return `${slotText(key)} ${timezone}`;
 }
 
-/** Its text within a sentence. */
-const reasonOf = (error: unknown): string => errorText(error).replace(/\.$/, '');
+const reasonOf = (error: unknown): string => endSentence(errorText(error));

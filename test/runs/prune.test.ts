@@ -219,6 +219,9 @@ it('done and failed of the drop folder go with their runs; nothing else in it is
   // Somebody is at work in it, somebody else put it there, and it leads elsewhere.
   await put('done/assets/2026-01-03 08.00 assets - 2 to correct/summary.json', ended(40), 40);
   await put('done/assets/2026-01-03 08.00 assets - 2 to correct/rejected.csv', 'corrected', 1);
+  // A run of another data folder that shares this drop folder, which may be approved there.
+  const braked = { ...JSON.parse(ended(40)), status: 'braked' };
+  await put('failed/assets/2026-01-05 08.00 assets - stopped/summary.json', JSON.stringify(braked), 40);
   await put('done/assets/our archive/assets.csv', 'rows', 400);
   await put('done/assets/list.txt', 'rows', 400);
   const elsewhere = await put('../elsewhere/assets.csv', 'rows', 400);
@@ -238,6 +241,7 @@ it('done and failed of the drop folder go with their runs; nothing else in it is
     'done/assets/2026-01-03 08.00 assets - 2 to correct/rejected.csv',
     'done/assets/2026-01-04 08.00 assets - done/assets.csv',
     'done/assets/our archive/assets.csv',
+    'failed/assets/2026-01-05 08.00 assets - stopped/summary.json',
     'done/assets/list.txt',
     'assets/waiting.csv',
     '.ledger/assets/0123.1',

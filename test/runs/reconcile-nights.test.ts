@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import pino from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { resumeRun } from '../../src/runs/follow-up.js';
 import { readNights } from '../../src/runs/reconcile/nights.js';
 import { readRun, readRunSummary } from '../../src/runs/run/list.js';
@@ -171,6 +171,22 @@ describe('a run that was interrupted and goes on after a newer night', () => {
     const wednesday = await desk.reconcile(await file('wed', upTo(60), { 1: '7' }), job, { apply: true });
     expect(wednesday.summary.status).toBe('succeeded');
     expect(wednesday.summary.reconcile?.previous).toMatchObject({ run: tuesday.summary.run, rows: 60 });
+  });
+});
+
+describe('a night while the clock was ahead', () => {
+  it('ends no sooner than it began, and what it stops says how to go on', async () => {
+    await begin(30);
+    const year = new Date(Date.now() + 365 * 86_400_000);
+    vi.useFakeTimers({ toFake: ['Date'], now: year });
+    const onProgress = () => vi.useRealTimers();
+    const monday = await desk.reconcile(await file('mon', upTo(30), { 1: '6' }), JOB, { apply: true, onProgress });
+    expect(monday.summary).toMatchObject({ status: 'succeeded', seconds: 0, finished_at: year.toISOString() });
+    const tuesday = await desk.reconcile(await file('tue', upTo(30), { 1: '7' }), JOB, { apply: true });
+    expect(tuesday.summary).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(/newer file.*the clock.*anew/),
+    });
   });
 });
 

@@ -141,6 +141,7 @@ describe('settings', () => {
     ['ROWFERRY_SETTLE_WINDOW', '1,1', 'must ascend'],
     ['ROWFERRY_STRICT', 'maybe', '1 or 0'],
     ['ROWFERRY_SMTP_URL', 'smtp://', 'must be an address such as'],
+    ['ROWFERRY_SMTP_URL', 'smtp://u:22/hunter22@mail.example', 'in a password as %2F'],
     ['ROWFERRY_LOG_LEVEL', 'loud', 'one of: fatal'],
   ])('refuse %s=%s and never quote a secret (86)', (name, value, words) => {
     const faults = faultsOf({ [name]: value });

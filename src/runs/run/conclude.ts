@@ -235,13 +235,11 @@ export function summaryHead(run: RunCore, earlier: Readonly<RequestCounts>) {
   };
 }
 
-/** As if the run ended now. */
+/** As if the run ended now; not before it began, where the clock was put back. */
 function ended({ request, clock }: RunCore) {
-  const now = clock.wall();
-  return {
-    finished_at: new Date(now).toISOString(),
-    seconds: Math.round(now - Date.parse(request.startedAt)) / 1000,
-  };
+  const began = Date.parse(request.startedAt);
+  const now = Math.max(clock.wall(), began);
+  return { finished_at: new Date(now).toISOString(), seconds: (now - began) / 1000 };
 }
 
 /** Where runs put their reports into one folder, they take the place of those before: how each ended is kept with the run. */

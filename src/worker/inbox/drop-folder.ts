@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { z } from 'zod';
@@ -6,6 +7,7 @@ import { visible } from '../../model/control-characters.js';
 import { diskErrorText, runFailure } from '../../model/error.js';
 import type { LoadedJob } from '../../runs/job-file.js';
 import { changedAt, diskUsage, type Pruned, type PruneOptions, pruneCutoff, pruneRuns } from '../../runs/prune.js';
+import { runFolder } from '../../runs/run/layout.js';
 import { isRunId, readSummary } from '../../runs/run/list.js';
 import { isReportName } from '../../runs/run/present.js';
 import { reached } from '../../trace/milestones.js';
@@ -331,7 +333,12 @@ async function pruneEnded(
   options: PruneOptions,
 ): Promise<number | undefined> {
   const summary = await readSummary(folder).catch(() => undefined);
-  if (isRunId(summary?.run) && needed.has(summary.run)) return undefined;
+  if (isRunId(summary?.run)) {
+    const { run, status, dry_run: dryRun } = summary;
+    // Of a run in another data folder it is not known here whether it may still be approved or taken up.
+    const isOver = (status === 'succeeded' || status === 'partial') && !dryRun;
+    if (needed.has(run) || !(isOver || existsSync(runFolder(options.home, run).dir))) return undefined;
+  }
   const ended = summary ? Date.parse(summary.finished_at) : (await lstat(folder)).mtimeMs;
   if (!(Math.max(ended, await changedAt(folder)) < pruneCutoff(options))) return undefined;
   const entries = await readdir(folder, { withFileTypes: true });

@@ -9,6 +9,7 @@ import { exportRecords } from '../../runs/export.js';
 import { importFile } from '../../runs/import.js';
 import {
   exportRequest,
+  JobUnavailable,
   type LoadedExportJob,
   type LoadedJob,
   loadJob,
@@ -82,7 +83,7 @@ function slotAndNotes({ job, state, checked }: PendingRun, schedule: Schedule | 
   return { slot, notes };
 }
 
-/** A file that is on another machine is looked for by others, so often and so long apart. */
+/** What is on another machine is looked for by others, so often and so long apart. */
 const HANDOVER = { times: 30, everyMs: 2_000 };
 
 /** Why a run that was begun in another data folder cannot be begun anew here; undefined where it can. */
@@ -110,20 +111,27 @@ const hasPlan = ({ home }: Settings, { plan_of: run }: RowsOptions = {}): boolea
 export const requeueForOthers = (state?: JobState): Requeue => new Requeue(HANDOVER.everyMs, state);
 
 /**
- * What is to be thrown for a file that this worker cannot have: the job is left to the others for a while, and fails, with
- * `advice`, where none of them has it. Any other error comes back as it is.
+ * What is to be thrown for a file that this worker cannot have, or for the job of a slot, which was there a moment ago: it is
+ * looked for by all for a while, a file not by a worker that is alone, and fails, with `advice`, where none of them has it. Any
+ * other error comes back as it is.
  */
-async function handOver(error: unknown, { state, store }: PendingRun, advice: string): Promise<unknown> {
-  if (!(error instanceof FileUnavailable || error instanceof OutsideRoots)) return error;
+async function handOver(error: unknown, { state, store, origin }: PendingRun, advice: string): Promise<unknown> {
+  const lacksJob = error instanceof JobUnavailable && origin.trigger === 'schedule';
+  if (!(lacksJob || error instanceof FileUnavailable || error instanceof OutsideRoots)) return error;
   const times = (state.away ?? 0) + 1;
   const isOnlyWorker = (await store.workers(RUNS_QUEUE)) === 1;
-  if (!isOnlyWorker && times <= HANDOVER.times) return requeueForOthers({ ...state, away: times });
-  if (error instanceof OutsideRoots) return error;
+  if ((lacksJob || !isOnlyWorker) && times <= HANDOVER.times) return requeueForOthers({ ...state, away: times });
+  if (!(error instanceof FileUnavailable)) return error;
   const searched = isOnlyWorker
     ? ''
     : ` No worker that took the job within ${(HANDOVER.times * HANDOVER.everyMs) / 1000} s has it.`;
   return runFailure(`${error.message}${searched} ${advice}`, [], { cause: error });
 }
+
+const namedJob = <K extends ValidData['kind']>(kind: K, pending: PendingRun) =>
+  loadJob(kind, pending.name, pending.settings).catch(async (error: unknown) => {
+    throw await handOver(error, pending, '');
+  });
 
 /** The first of two files with the same content is waited for. */
 const SAME_CONTENT_MS = 2_000;
@@ -154,7 +162,7 @@ async function prepareRows(
 ): Promise<Prepared | Repeated> {
   const { settings, dropFolder } = pending;
   const { claim } = pending.origin;
-  const stated: LoadedJob = inline ?? (await loadJob(kind, pending.name, settings));
+  const stated: LoadedJob = inline ?? (await namedJob(kind, pending));
   const { run } = pending.state;
   const { rows } = data;
   const loaded = rows ? forJsonRows(stated) : stated;
@@ -237,7 +245,7 @@ async function prepareExport(
   { ok: data, inline }: Extract<ValidData, { kind: 'export' }>,
 ): Promise<Prepared> {
   const { settings } = pending;
-  const loaded = inline ?? (await loadJob('export', pending.name, settings));
+  const loaded = inline ?? (await namedJob('export', pending));
   const { slot, notes } = slotAndNotes(pending, loaded.job.schedule);
   const target = await exportTarget(pending, data, loaded, slot?.slot);
   const company = data.options?.company;

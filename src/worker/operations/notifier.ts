@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { endSentence } from '../../model/issue.js';
 import type { Notify } from '../../model/job.js';
 import { pause } from '../../runs/run/context.js';
-import { isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
+import { decodeOrKeep, isLoopback, proxyAgent, proxyRefusal } from '../../runs/settings-address.js';
 import type { EndedRun } from '../jobs/job.js';
 import { openTurns, withTimeout } from '../rights.js';
 import type { Store } from '../store/port.js';
@@ -90,7 +90,7 @@ export function openNotifier(options: NotifierOptions) {
     }
     if (email === undefined) return;
     const { mail } = options;
-    if (mail) await send('mail', end, () => postMail(mail, email, end, timing.timeoutMs));
+    if (mail) await send('mail', end, () => postMail(mail, email, headline(run), end, timing.timeoutMs));
     else log.warn({ job: run.job }, 'The job names e-mail addresses to be told, but ROWFERRY_SMTP_URL is not set.');
   }
 
@@ -162,8 +162,10 @@ const STATUS_TEXTS: Record<EndedRun['status'], string> = {
   partial: 'finished; some rows need a person',
 };
 
-const statusText = (run: EndedRun): string =>
-  run.unverified ? 'wrote a file that may not be complete' : STATUS_TEXTS[run.status];
+/** `assets.csv was refused` */
+function headline({ file, job, unverified, status }: EndedRun): string {
+  return `${oneLine(file ?? job)} ${unverified ? 'wrote a file that may not be complete' : STATUS_TEXTS[status]}`;
+}
 
 /** `at`: milliseconds since 1970. */
 function endNotification(run: EndedRun, at: number): Notification {
@@ -177,7 +179,7 @@ function endNotification(run: EndedRun, at: number): Notification {
   const sentences = [reason, counts].flatMap((part) => (part ? endSentence(part) : []));
   const page = run.status === 'refused' ? 'ERROR.txt' : run.kind === 'export' ? 'summary.json' : 'report.html';
   const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
-  const head = `${oneLine(run.file ?? run.job)} ${statusText(run)}`;
+  const head = headline(run);
   return {
     id: randomUUID(),
     event: 'ended',
@@ -268,7 +270,7 @@ async function post(
   const { host, username, password } = target;
   target.username = '';
   target.password = '';
-  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  const basic = Buffer.from(`${decodeOrKeep(username)}:${decodeOrKeep(password)}`).toString('base64');
   const dispatcher = proxyAgent(target.origin, { connect: { timeout: timeoutMs } });
   // A timer of our own: Node's `AbortSignal.timeout` is collected, and never fires, where only `AbortSignal.any` refers to it.
   const late = new AbortController();
@@ -309,6 +311,7 @@ async function post(
 async function postMail(
   { url, from = `rowferry@${hostname()}` }: { readonly url: string; readonly from?: string | undefined },
   to: readonly string[],
+  subject: string,
   end: Notification,
   timeoutMs: number,
 ): Promise<SendFailure | undefined> {
@@ -316,7 +319,7 @@ async function postMail(
   const { protocol, hostname: rawHost, port, username, password } = new URL(url);
   const host = rawHost.replace(/^\[|\]$/g, '');
   const secure = protocol === 'smtps:';
-  const auth = username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const auth = username && { user: decodeOrKeep(username), pass: decodeOrKeep(password) };
   const transport = createTransport({
     host,
     port: Number(port) || (secure ? 465 : 587),
@@ -332,7 +335,7 @@ async function postMail(
     const { rejected } = await transport.sendMail({
       from,
       to: [...to],
-      subject: `${end.file ?? end.job} ${STATUS_TEXTS[end.status]}`,
+      subject,
       text: `${end.text}\n\nJob: ${end.job}\n${end.run === undefined ? '' : `Run: ${end.run}\n`}`,
       // The same over the tries, by which a mailbox knows it again.
       messageId: `<${end.id}@rowferry>`,

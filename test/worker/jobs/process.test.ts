@@ -92,6 +92,23 @@ describe('a job of the queue', () => {
     expect(await readdir(settings.home)).not.toContain('uploads');
   });
 
+  it.each([
+    ['is away for a moment', 1],
+    ['another worker has', 2],
+  ])('for a slot is not refused where its job file %s', async (_, workers) => {
+    const jobId = 'night.assets.2026-07-01T0200';
+    bench = await openBench();
+    await bench.worker({ env: { ROWFERRY_JOBS_DIR: path.join(bench.dir, 'others') } });
+    const second = workers === 2 ? await bench.worker({ home: 'second' }) : undefined;
+    await second?.worker.pause();
+    await bench.file('a.csv', sheet(1));
+    const added = await bench.add({ job: 'assets', file: 'a.csv' }, { jobId });
+    await until(async () => (await bench.queue.getJobState(jobId)) === 'delayed');
+    if (second) second.worker.resume();
+    else await bench.file('others/assets.yaml', JSON.stringify(JOB));
+    expect((await bench.settled(added)).returnvalue).toMatchObject({ rows: { created: 1 } });
+  });
+
   it('with wrong data fails at once, with every fault, and the worker goes on', async () => {
     bench = await openBench();
     const bound = await bench.worker();

@@ -244,6 +244,14 @@ describe('notifications', () => {
     expect(away.lines.join()).not.toContain('SECRET');
   });
 
+  it('sends a password in which a % begins no escape as it stands there', async () => {
+    const { url, headers } = await hook();
+    const { notifier } = open({ url: url.replace('//', '//bot:100%@') });
+    notifier.ended(RUN);
+    await notifier.close();
+    expect(headers[0]?.authorization).toBe(`Basic ${Buffer.from('bot:100%').toString('base64')}`);
+  });
+
   it('cleans and cuts reasons', async () => {
     const { url, bodies } = await hook();
     const { notifier } = open({ url, clean: (text) => text.replaceAll('hunter2hunter2', '[secret]') });
@@ -404,6 +412,14 @@ describe('notifications', () => {
         'final mail false: 1 tries, 0 mails',
         'some mail false: 1 tries, 1 mails',
       ]);
+    });
+
+    it('says in the subject, too, that an export may not be complete', async () => {
+      const { url, mails } = await mailbox();
+      const { notifier } = open({ mail: { url }, ...people({ email: ['buyer@example.com'] }) });
+      notifier.ended({ ...partial, kind: 'export', file: 'contracts.xlsx', unverified: true });
+      await notifier.close();
+      expect(mails[0]?.text).toMatch(/^Subject: contracts\.xlsx wrote a file that may not be complete\r$/m);
     });
 
     it('says that no mail server is set, and that one does not answer', async () => {

@@ -391,6 +391,24 @@ describe.each(await availableStores())('schedules on $name', (kind) => {
       expect(await slotsOf(second.queue)).toEqual(['night.assets.2026-07-02T0200']);
     });
 
+    it('lose no slot by a store that is emptied before it, whichever of them decides then', async () => {
+      const clock = handClock('2026-07-01T12:00:00Z');
+      const [first, second] = [worker([nightly()], clock), worker([nightly()], clock)];
+      await first.schedules.poll();
+      await second.schedules.poll();
+      clock.time = at('2026-07-02T00:00:00Z');
+      await store.update('schedules', () => '');
+      await first.schedules.poll();
+      expect(await slotsOf(first.queue)).toEqual(['night.assets.2026-07-02T0200']);
+      await (await takeRun(store)).end();
+      await second.schedules.poll();
+      clock.time = at('2026-07-03T00:00:00Z');
+      await store.update('schedules', () => '');
+      await first.schedules.close();
+      await second.schedules.poll();
+      expect(await slotsOf(first.queue)).toEqual(['night.assets.2026-07-02T0200', 'night.assets.2026-07-03T0200']);
+    });
+
     it('one that has lost the lease puts nothing on the queue', async () => {
       const clock = handClock('2026-07-01T12:00:00Z');
       const own: ProcessStore = processStore(store);
