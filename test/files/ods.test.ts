@@ -261,7 +261,13 @@ describe('values', () => {
           typed('float', '6.5', '6.50') +
           typed('float', '7.25', '7,25') +
           typed('float', '7.25', '7,3'),
-      ) + rowXml(typed('float', '123456789012', '1.23457E+11') + typed('float', '1234.5', '1,234.5')),
+      ) +
+        rowXml(
+          typed('float', '123456789012', '1.23457E+11') +
+            typed('float', '1234.5', '1,234.5') +
+            typed('float', '120000', '1.20E+05') +
+            typed('float', '123456', '1.23E+05'),
+        ),
     );
     expect(rows.flatMap(({ cells }) => cells.slice(0, 4))).toEqual([
       { t: 'n', value: '5', shown: '$5.00' },
@@ -270,8 +276,8 @@ describe('values', () => {
       { t: 'n', value: '7.25', shown: '7,3' },
       { t: 'n', value: '123456789012', shown: '1.23457E+11' },
       { t: 'n', value: '1234.5', shown: '1,234.5' },
-      '',
-      '',
+      { t: 'n', value: '120000', shown: '1.20E+05', format: '0.00E+00' },
+      { t: 'n', value: '123456', shown: '1.23E+05', format: '0.00E+00' },
     ]);
   });
 });

@@ -52,7 +52,7 @@ export function withOriginalTexts(
 }
 
 const restoredText = (heading: string): string =>
-  `"${excerpt(heading)}": cells have lost the zeros, the plus sign or the digits behind the 15th with which they were handed back, such as 00123, which a spreadsheet program saves as 123: they are read as they were. Where that is a change, empty the cell _row of the row.`;
+  `"${excerpt(heading)}": cells have lost the zeros, the plus sign, the exponent or the digits behind the 15th with which they were handed back, such as 00123, which a spreadsheet program saves as 123: they are read as they were. Where that is a change, empty the cell _row of the row.`;
 
 /** Finds rows of a table by their numbers; where these ascend from one call to the next, the table is read once. */
 function rowFinder(source: OpenSource) {
