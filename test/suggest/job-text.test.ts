@@ -186,6 +186,7 @@ describe('the key', () => {
     ]);
     const [answer = ''] = job.match(/^# match: .*$/m) ?? [];
     expect(answer).toContain('key: name, duplicates: first');
+    expect(answer).toContain('another with its name is a duplicate');
     read(job.replace(answer, answer.slice(2)));
   });
 

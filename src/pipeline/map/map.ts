@@ -159,7 +159,7 @@ export function compileMapping(input: MappingInput) {
 }
 
 const lookalikeRemark = (rows: readonly number[]) =>
-  `Rows that look like totals or notes, and are taken for records because they have all that one needs: ${rows.length === 1 ? 'row' : 'rows'} ${rows.join(', ')}. If they are none, delete them from the file.`;
+  `Rows that look like totals or notes, and are taken for records because their key is filled: ${rows.length === 1 ? 'row' : 'rows'} ${rows.join(', ')}. If they are none, delete them from the file.`;
 
 /** A job fitted to one file: turns its rows into values by field. */
 export type Mapping = ReturnType<typeof compileMapping>;
