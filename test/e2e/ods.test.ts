@@ -95,6 +95,35 @@ describe('an OpenDocument spreadsheet', () => {
     ]);
   });
 
+  it('has its codes, units and dates in its rejected rows, and texts are read from them as they showed', async () => {
+    const columns = { Serial: ['serial_number', 'name'], Price: 'asset_notes', Since: 'area', Cost: 'original_cost' };
+    const codes = { ...job(), columns };
+    const row = (serial: number, code: string) =>
+      rowXml(
+        typed('float', String(serial), code) +
+          typed('currency', '1200.5', 'CHF 1’200.50', ' office:currency="CHF"') +
+          typed('date', '2024-02-29', '29. Februar 2024') +
+          textCell('tbd'),
+      );
+    const body = sheetXml('A', textSheet([Object.keys(columns)]) + row(712, 'SN-0712') + row(713, 'SN-0713'));
+    const first = await desk.import(await desk.file('codes.ods', odsOf({ body })), codes);
+    expect(first.outcomes).toEqual(['2 invalid', '3 invalid']);
+    const rejected = join(first.reportDir, 'rejected.xlsx');
+    const corrected = new ExcelJS.Workbook();
+    await corrected.xlsx.readFile(rejected);
+    const sheet = corrected.getWorksheet('A')!;
+    expect([sheet.getCell('A2').value, sheet.getCell('A2').numFmt]).toEqual([712, '"SN-"0000']);
+    for (const cell of ['D2', 'D3']) sheet.getCell(cell).value = 5;
+    sheet.getCell('B3').value = 7;
+    await corrected.xlsx.writeFile(rejected);
+    expect((await desk.import(rejected, codes)).outcomes).toEqual(['2 created', '3 created']);
+    const same = { area: '29. Februar 2024', original_cost: '5.00' };
+    expect(desk.sandbox.records('asset').slice(-2)).toMatchObject([
+      { serial_number: 'SN-0712', asset_notes: 'CHF 1’200.50', ...same },
+      { serial_number: 'SN-0713', asset_notes: '7', ...same },
+    ]);
+  });
+
   it('is described by `map` like any workbook', async () => {
     const { suggestion, job: text = '' } = await mapFile({ file: await desk.file('map.ods', book), resource: 'asset' });
     expect(suggestion.columns.map(({ heading }) => heading)).toEqual(['Item Name', 'Serial', 'Cost', 'Bought']);

@@ -84,15 +84,23 @@ function storedNumber(raw: string | undefined, text: string | undefined, isFormu
 }
 
 /**
- * A format that shows the number as the text does: `00042`, `12.50`, `8%`, `1.20E+05` of a number that fits a cell in full;
- * without one where there is more to it.
+ * A format that shows the number as the text does: `00042`, `12.50`, `8%`, `"SN-"0012`, `1.20E+05` of a number that fits a cell
+ * in full; without one where there is more to it.
  */
 function formatOf(value: string, text: string): string | undefined {
   if (/\dE\+\d/i.test(text) && value.length <= GENERAL_DIGITS) return '0.00E+00';
   const [, digits = '', fraction = '', percent = ''] = /^-?(\d+)((?:\.\d+)?)(%?)$/.exec(text) ?? [];
-  const whole = digits.startsWith('0') ? digits.replace(/\d/g, '0') : digits.slice(0, 1) && '0';
-  return whole === '' ? undefined : `${whole}${fraction.replace(/\d/g, '0')}${percent}`;
+  if (digits !== '') return `${zerosOf(digits)}${fraction.replace(/\d/g, '0')}${percent}`;
+  // A code, or a number with its unit: every digit of the number stands in it, and nothing that parts thousands.
+  const all = text.replace(/\D/g, '');
+  if (all !== value.padStart(all.length, '0') || /"|\d[.,'’\s]\d/.test(text)) return undefined;
+  const only = /^\D*\d+\D*$/.test(text);
+  return text.replace(/\d+|\D+/g, (part) =>
+    /\D/.test(part) ? `"${part}"` : only ? zerosOf(part) : part.replace(/\d/g, '0'),
+  );
 }
+
+const zerosOf = (digits: string) => (digits.startsWith('0') ? digits.replace(/\d/g, '0') : '0');
 
 /**
  * The number of a formula takes its look from the formula where the cell has no format: a date from a date, a truth value

@@ -1,4 +1,4 @@
-import type { SheetRow } from '../../model/row.js';
+import type { Cell, SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { isSavedForm } from '../../pipeline/map/cell-text.js';
 import { excerpt } from '../../pipeline/map/headings.js';
@@ -34,12 +34,13 @@ export function withOriginalTexts(
           const number = numberOf(row) ?? 0;
           const texts = found.get(number)?.cells ?? [];
           const cells = row.cells.map((cell, at) => {
-            const text = texts[columns[at] ?? -1];
+            const original = texts[columns[at] ?? -1] ?? '';
             const heading = meta.headings[at] ?? '';
-            if (typeof text !== 'string' || !isSavedForm(cell, text, meta.format)) return cell;
+            const isText = typeof original === 'string';
+            if (!(isText ? isSavedForm(cell, original, meta.format) : lacksLook(cell, original))) return cell;
             if (faults.get(number)?.has(heading)) return cell;
-            warn(restoredText(heading));
-            return text;
+            if (isText) warn(restoredText(heading));
+            return original;
           });
           return cells.every((cell, at) => cell === row.cells[at]) ? row : { ...row, cells };
         });
@@ -49,6 +50,13 @@ export function withOriginalTexts(
     }
   }
   return { meta, rows: restored };
+}
+
+/** Whether a cell is the original one, whose look could not be handed back: an OpenDocument file tells no formats. */
+function lacksLook(cell: Cell, original: Exclude<Cell, string>): boolean {
+  if (typeof cell === 'string' || (original.t !== 'n' && original.t !== 'd')) return false;
+  if (cell.t !== original.t || cell.value !== original.value) return false;
+  return original.format === undefined ? cell.t === 'd' || cell.format === undefined : cell.format === original.format;
 }
 
 const restoredText = (heading: string): string =>
