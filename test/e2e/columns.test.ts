@@ -76,6 +76,31 @@ it('a field of several columns is blank where all of them are, and follows its r
   expect(long.faults).toMatchObject([{ column: 'Vendor', field: 'name', code: 'too_long' }]);
 });
 
+it('a field of several columns takes no error cell, formula or number that lost digits for a text', async () => {
+  const sheet = utils.aoa_to_sheet([
+    HEAD,
+    ...['S-1', 'S-2', 'S-3', 'S-4'].map((serial) => [serial, 'Acme', 'x', '', '']),
+  ]);
+  Object.assign(sheet, {
+    C2: { t: 'e', v: 0x2a, w: '#N/A' },
+    C3: { t: 'n', v: 123456789012340000 },
+    B4: { t: 'e', v: 0x17, w: '#REF!' },
+  });
+  const path = join(desk.dir, 'parts.xlsx');
+  writeFile({ SheetNames: ['A'], Sheets: { A: sheet } }, path);
+  const columns = { Serial: 'serial_number', Vendor: null, Title: null, Kind: null, Bought: null };
+  const job = { ...JOB, columns, computed: { name: '{Vendor} / {Title}' } };
+  const run = await desk.import(path, job, { dryRun: true });
+  expect(run.outcomes).toEqual(['2 invalid', '3 invalid', '4 invalid', '5 created']);
+  expect(run.faults.map(({ row, column, field, code }) => `${row} ${column} ${field} ${code}`)).toEqual([
+    '2 Title name excel_error',
+    '3 Title name number_precision_lost',
+    '4 Vendor name excel_error',
+  ]);
+  const blank = await desk.import(path, { ...job, source: { null_values: ['#N/A'] } }, { dryRun: true });
+  expect(blank.outcomes[0]).toBe('2 created');
+});
+
 it('`overflow: cut` cuts what is too long, counts it, and comes out the same the next time', async () => {
   const job = {
     ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },

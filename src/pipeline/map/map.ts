@@ -67,7 +67,7 @@ export function compileMapping(input: MappingInput) {
       const cell = cellOf(column, row);
       if (typeof cell === 'string') column.remarks?.observe(cell);
       const faulty = row.faults?.some(({ index }) => index === column.index);
-      const value = faulty ? undefined : cellValue(column.parts ? firstFilledPart(column, row) : column, cell, found);
+      const value = faulty ? undefined : cellValue(column.parts ? partToShow(column, row, cell) : column, cell, found);
       values[i] = value;
       if (value === undefined) continue;
       if (typeof cell === 'string' && saysMoreThan(cell, value, column)) {
@@ -106,9 +106,10 @@ export function compileMapping(input: MappingInput) {
     return row.faults ? unread + JSON.stringify(row.faults.map(({ text }) => text)) : unread;
   }
 
-  /** A field of several columns: its fault is shown at the first of them that holds something. */
-  function firstFilledPart(column: Column, { cells }: SheetRow): Column {
-    const index = column.parts?.find((part) => !isBlank(cells[part])) ?? column.index;
+  /** A field of several columns: its fault is shown at the one that is at fault, else at the first that holds something. */
+  function partToShow(column: Column, { cells }: SheetRow, cell: Cell | undefined): Column {
+    const filled = column.parts?.filter((part) => !isBlank(cells[part])) ?? [];
+    const index = filled.find((part) => cells[part] === cell) ?? filled[0] ?? column.index;
     return { ...column, index, heading: input.meta.headings[index] ?? column.heading };
   }
 
