@@ -101,6 +101,22 @@ it('a field of several columns takes no error cell, formula or number that lost 
   expect(blank.outcomes[0]).toBe('2 created');
 });
 
+it('a field of several columns takes no cell with bytes that are no text, whichever of them it is', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('Serial,Vendor,Title\nS-1,Bär Größe Übung,x\n'),
+    Buffer.from('S-2,x,Bär\nS-3,Bär,x\n', 'latin1'),
+    Buffer.from('S-4,x,Bär\n'),
+  ]);
+  const path = await desk.file('a.csv', bytes);
+  const columns = { Serial: 'serial_number', Vendor: null, Title: null };
+  const run = await desk.import(path, { ...JOB, columns, computed: { name: '{Vendor} / {Title}' } });
+  expect(run.outcomes).toEqual(['2 created', '3 invalid', '4 invalid', '5 created']);
+  expect(run.faults).toMatchObject([
+    { row: '3', column: 'Title', field: 'name', code: 'invalid_encoding' },
+    { row: '4', column: 'Vendor', field: 'name', code: 'invalid_encoding' },
+  ]);
+});
+
 it('`overflow: cut` cuts what is too long, counts it, and comes out the same the next time', async () => {
   const job = {
     ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },

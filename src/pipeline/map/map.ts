@@ -66,7 +66,7 @@ export function compileMapping(input: MappingInput) {
       const column = columns[i]!;
       const cell = cellOf(column, row);
       if (typeof cell === 'string') column.remarks?.observe(cell);
-      const faulty = row.faults?.some(({ index }) => index === column.index);
+      const faulty = row.faults?.some(({ index }) => isReadFrom(column, index));
       const value = faulty ? undefined : cellValue(column.parts ? partToShow(column, row, cell) : column, cell, found);
       values[i] = value;
       if (value === undefined) continue;
@@ -167,6 +167,9 @@ export type Mapping = ReturnType<typeof compileMapping>;
 
 const cellOf = ({ textOf, index }: Column, { cells }: SheetRow): Cell | undefined =>
   textOf ? textOf(cells) : cells[index];
+
+const isReadFrom = ({ parts, index }: Column, at: number | undefined): boolean =>
+  parts && at !== undefined ? parts.includes(at) : index === at;
 
 const trimmed = (cell: Cell | undefined) => (typeof cell === 'string' ? trimText(cell) : cell);
 
@@ -330,7 +333,7 @@ function reportFaults(
   for (const { code, message, index } of row.faults ?? []) {
     const open = code === 'ragged_row' || code === 'stray_quote';
     const heading = index === undefined ? undefined : headings[index];
-    const name = columns.find((column) => column.index === index)?.name;
+    const name = columns.find((column) => isReadFrom(column, index))?.name;
     // A cell that nothing is read from does no harm.
     if (!open && index !== undefined && name === undefined) continue;
     certain &&= !open;
