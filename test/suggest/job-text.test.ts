@@ -240,6 +240,16 @@ describe('what a new record needs', () => {
     expect(job).not.toContain('# computed:');
   });
 
+  it('is not put together of a column whose heading has braces, which would be read as another one', async () => {
+    const table = [
+      ['Brand', 'Model {new}', 'Serial'],
+      ...Array.from({ length: 5 }, (_, at) => ['Contoso', `T${at}`, `S${at}`]),
+    ];
+    const { job } = await suggested('asset', table);
+    expect(job).toMatch(/"?Model \{new\}"?: +product_description/);
+    expect(read(job).computed).toEqual({ name: '{Brand} {Serial}' });
+  });
+
   it('is not put together of cells that are mostly blank', async () => {
     const table = [['SN', 'Cost'], ...Array.from({ length: 5 }, (_, at) => [at === 2 ? 'S2' : '', `${at}.50`])];
     const { job } = await suggested('asset', table);
