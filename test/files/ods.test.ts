@@ -285,7 +285,7 @@ describe('values', () => {
       { t: 'n', value: '120000', shown: '1.20E+05', format: '0.00E+00' },
       { t: 'n', value: '123456', shown: '1.23E+05', format: '0.00E+00' },
       { t: 'n', value: '12', shown: 'SN-0012', format: '"SN-"0000' },
-      { t: 'n', value: '12', shown: '12 pcs', format: '0" pcs"' },
+      { t: 'n', value: '12', shown: '12 pcs', format: 'General" pcs"' },
       { t: 'n', value: '5551230001', shown: '(555) 123-0001', format: '"("000") "000"-"0000' },
       { t: 'n', value: '1235', shown: '1 235 t' },
     ]);

@@ -90,17 +90,17 @@ function storedNumber(raw: string | undefined, text: string | undefined, isFormu
 function formatOf(value: string, text: string): string | undefined {
   if (/\dE\+\d/i.test(text) && value.length <= GENERAL_DIGITS) return '0.00E+00';
   const [, digits = '', fraction = '', percent = ''] = /^-?(\d+)((?:\.\d+)?)(%?)$/.exec(text) ?? [];
-  if (digits !== '') return `${zerosOf(digits)}${fraction.replace(/\d/g, '0')}${percent}`;
+  if (digits !== '')
+    return `${digits.startsWith('0') ? digits.replace(/\d/g, '0') : '0'}${fraction.replace(/\d/g, '0')}${percent}`;
   // A code, or a number with its unit: every digit of the number stands in it, and nothing that parts thousands.
   const all = text.replace(/\D/g, '');
   if (all !== value.padStart(all.length, '0') || /"|\d[.,'’\s]\d/.test(text)) return undefined;
-  const only = /^\D*\d+\D*$/.test(text);
+  // What is typed over a whole number may have a fraction.
+  const isWhole = all === value && value.length <= GENERAL_DIGITS && text.includes(all);
   return text.replace(/\d+|\D+/g, (part) =>
-    /\D/.test(part) ? `"${part}"` : only ? zerosOf(part) : part.replace(/\d/g, '0'),
+    /\D/.test(part) ? `"${part}"` : isWhole ? 'General' : part.replace(/\d/g, '0'),
   );
 }
-
-const zerosOf = (digits: string) => (digits.startsWith('0') ? digits.replace(/\d/g, '0') : '0');
 
 /**
  * The number of a formula takes its look from the formula where the cell has no format: a date from a date, a truth value
