@@ -29,14 +29,6 @@ export const SHEET_NAME: Readonly<Record<ResourceName, string>> = {
   customer: 'Customers',
 };
 
-/** The field by which a row and a record are known to be the same; contract, section 4. */
-export const KEY_FIELD: Readonly<Record<ResourceName, string>> = {
-  asset: 'serial_number',
-  contract: 'number',
-  supplier: 'name',
-  customer: 'name',
-};
-
 /** The fields that people use, those first that every row needs. A blank workbook has these; `--all` adds the others. */
 export const COMMON_FIELDS: Readonly<Record<ResourceName, readonly string[]>> = {
   asset: [
@@ -72,7 +64,7 @@ export function blankColumns(spec: ResourceSpec, custom: readonly CustomColumn[]
     .filter((field) => !field.derived && (field.create !== undefined || field.update !== undefined))
     .sort((a, b) => place(a) - place(b))
     .map((field) => {
-      const key = field.name === KEY_FIELD[spec.name];
+      const key = field.name === spec.naturalKeys[0];
       return { field: field.name, spec: field, required: key || field.required === true, key };
     });
   const others = custom.map((one) => ({ ...one, required: false, key: false }));

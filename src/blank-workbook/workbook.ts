@@ -7,7 +7,7 @@ import { formatNumber } from '../model/count-text.js';
 import { commentText, yamlKey as keyText, shellWord, yamlScalar } from '../model/yaml-text.js';
 import type { ResourceSpec } from '../resources/spec.js';
 import { ruleText, typeName } from '../resources/value-check.js';
-import { type BlankColumn, type DropDown, KEY_FIELD, SHEET_NAME } from './columns.js';
+import { type BlankColumn, type DropDown, SHEET_NAME } from './columns.js';
 
 /** A blank workbook, decided in full before anything is written. */
 interface BlankWorkbook {
@@ -146,7 +146,7 @@ export function jobText(
   columns: readonly BlankColumn[],
   about: { readonly workbook: string; readonly job: string; readonly company?: number },
 ): string {
-  const key = KEY_FIELD[spec.name];
+  const [key] = spec.naturalKeys;
   return [
     `# Written by \`rowferry template\` for ${commentText(about.workbook)}.`,
     '#',

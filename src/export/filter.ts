@@ -1,4 +1,5 @@
 import { Decimal } from '../model/decimal.js';
+import { isBlank } from '../model/row.js';
 import { foldText, normaliseName } from '../model/value.js';
 import { idOf } from '../pipeline/map/convert.js';
 import { excerpt } from '../pipeline/map/headings.js';
@@ -149,8 +150,6 @@ interface Test {
   readonly column: ExportColumn;
   readonly value: Wanted;
 }
-
-const isBlank = (text: string): boolean => text.trim() === '';
 
 /** A condition in words. */
 function conditionText(name: string, values: readonly string[]): string {

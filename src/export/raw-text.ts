@@ -4,6 +4,7 @@ import type { TableKind } from '../model/table.js';
 import { isRef, type Value } from '../model/value.js';
 import { isCalendarDate } from '../resources/calendar.js';
 import { isEmptyJson } from '../resources/path.js';
+import { numberText } from '../resources/read-value.js';
 
 /** Values of a record as the text of one cell. Nothing is cut, and no number passes through a float. */
 
@@ -21,12 +22,6 @@ export function rawText(json: unknown): string {
   if (typeof json === 'string') return json;
   if (typeof json === 'number') return numberText(json);
   return typeof json === 'boolean' ? String(json) : stringifyBody(json);
-}
-
-/** Every digit, no exponent. */
-function numberText(value: number): string {
-  const text = String(value);
-  return text.includes('e') ? (Decimal.parse(text)?.text ?? text) : text;
 }
 
 /** A canonical value. Of a reference the name, or the id where the name is not known. */

@@ -146,7 +146,6 @@ p{margin:0}.soft{color:var(--soft)}
 section{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:20px 22px;margin:18px 0 0}
 section>.soft{margin-bottom:12px}
 table{width:100%;border-collapse:collapse;font-size:14px}
-caption{text-align:left;color:var(--soft);padding:0 0 8px}
 th{text-align:left;font-weight:600;font-size:12.5px;color:var(--soft);padding:6px 12px 6px 0;border-bottom:1px solid var(--line);vertical-align:bottom}
 td{padding:8px 12px 8px 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}
 tbody th{font-size:14px;color:var(--ink);border-bottom:1px solid var(--rule);vertical-align:top;padding:8px 12px 8px 0;white-space:nowrap}

@@ -68,7 +68,8 @@ function readTexts(raw: unknown): ReadResult {
     : { why: 'it is not a list of text' };
 }
 
-function numberText(raw: number | Decimal): string {
+/** Every digit, no exponent. */
+export function numberText(raw: number | Decimal): string {
   return raw instanceof Decimal ? raw.text : (Decimal.parse(String(raw))?.text ?? String(raw));
 }
 

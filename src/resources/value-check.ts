@@ -90,7 +90,7 @@ function lengthFlaw(text: string, max: number | undefined): Flaw {
 }
 
 /** Characters as people count them without combining marks apart: code points. */
-function characters(text: string): number {
+export function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;

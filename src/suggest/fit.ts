@@ -6,7 +6,7 @@ import { makeConverter } from '../pipeline/map/convert.js';
 import { excerpt, quoted } from '../pipeline/map/headings.js';
 import { findCountry, suggestCountry } from '../resources/countries.js';
 import type { FieldSpec, ReferenceTarget } from '../resources/spec.js';
-import { booleanValue, checkValue, enumValue } from '../resources/value-check.js';
+import { booleanValue, characters, checkValue, enumValue } from '../resources/value-check.js';
 import { type DateFinding, isDate, surveyFormats } from './dates.js';
 import type { Column, FileProfile, SampledCell } from './profile.js';
 import { DIRECTIONS, NON_PLACES, phrases, VALUE_WORDS } from './vocabulary.js';
@@ -357,5 +357,3 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
   const share = 1 - (long + lost.length) / cells.length;
   return { factor, share, evidence, remarks };
 }
-
-const characters = (text: string) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);

@@ -129,7 +129,7 @@ function matchChoices({ rows, resource, keys, missing }: Suggestion): string[] {
     .map(({ field, usable }) =>
       choice(
         `key: ${field}, duplicates: first`,
-        `${countText(usable, 'record')} of ${countText(rows, 'row')}: a row that repeats an earlier ${field} is left out, a blank one is invalid`,
+        `${countText(usable, 'record')} of ${countText(rows, 'row')}: a row that is like an earlier one in every mapped column is left out, another with its ${field} is a duplicate, a blank one is invalid`,
       ),
     );
   const append = [

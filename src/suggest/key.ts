@@ -99,7 +99,9 @@ export function missingFields(spec: ResourceSpec, assigned: readonly Assignment[
       PARTS[field.name]
         ?.flatMap((part) => {
           const one = assigned.find(({ mapped }) => mapped?.field.name === part);
-          return one?.column.name !== undefined && fitsField(one.column, field) ? [one.column.name] : [];
+          const name = one?.column.name;
+          // A heading with braces cannot stand in braces.
+          return one && name !== undefined && !/[{}]/.test(name) && fitsField(one.column, field) ? [name] : [];
         })
         .slice(0, 2) ?? [],
   }));

@@ -5,7 +5,6 @@ import {
   COMMON_FIELDS,
   chooseNames,
   dropDowns,
-  KEY_FIELD,
 } from '../../src/blank-workbook/columns.js';
 import { jobText, noteText } from '../../src/blank-workbook/workbook.js';
 import { customFieldSpec } from '../../src/resources/custom.js';
@@ -31,7 +30,7 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
     expect(columns.slice(0, needed.length)).toEqual(needed);
     expect(needed.map(({ field }) => field)).toEqual(
       expect.arrayContaining([
-        KEY_FIELD[name],
+        spec.naturalKeys[0],
         ...spec.fields.filter((field) => field.required).map((field) => field.name),
       ]),
     );
@@ -52,7 +51,7 @@ describe.each(WRITABLE)('the columns of %s', (name) => {
     const text = jobText(spec, columns, about);
     const { job, problems } = checkJobText(text);
     expect(problems).toEqual([]);
-    expect(job).toMatchObject({ kind: 'import', resource: name, match: { key: [KEY_FIELD[name]] } });
+    expect(job).toMatchObject({ kind: 'import', resource: name, match: { key: [spec.naturalKeys[0]] } });
     expect(Object.keys(job && 'match' in job ? job.columns : {})).toEqual(columns.map(({ heading }) => heading));
   });
 

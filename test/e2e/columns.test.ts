@@ -76,6 +76,47 @@ it('a field of several columns is blank where all of them are, and follows its r
   expect(long.faults).toMatchObject([{ column: 'Vendor', field: 'name', code: 'too_long' }]);
 });
 
+it('a field of several columns takes no error cell, formula or number that lost digits for a text', async () => {
+  const sheet = utils.aoa_to_sheet([
+    HEAD,
+    ...['S-1', 'S-2', 'S-3', 'S-4'].map((serial) => [serial, 'Acme', 'x', '', '']),
+  ]);
+  Object.assign(sheet, {
+    C2: { t: 'e', v: 0x2a, w: '#N/A' },
+    C3: { t: 'n', v: 123456789012340000 },
+    B4: { t: 'e', v: 0x17, w: '#REF!' },
+  });
+  const path = join(desk.dir, 'parts.xlsx');
+  writeFile({ SheetNames: ['A'], Sheets: { A: sheet } }, path);
+  const columns = { Serial: 'serial_number', Vendor: null, Title: null, Kind: null, Bought: null };
+  const job = { ...JOB, columns, computed: { name: '{Vendor} / {Title}' } };
+  const run = await desk.import(path, job, { dryRun: true });
+  expect(run.outcomes).toEqual(['2 invalid', '3 invalid', '4 invalid', '5 created']);
+  expect(run.faults.map(({ row, column, field, code }) => `${row} ${column} ${field} ${code}`)).toEqual([
+    '2 Title name excel_error',
+    '3 Title name number_precision_lost',
+    '4 Vendor name excel_error',
+  ]);
+  const blank = await desk.import(path, { ...job, source: { null_values: ['#N/A'] } }, { dryRun: true });
+  expect(blank.outcomes[0]).toBe('2 created');
+});
+
+it('a field of several columns takes no cell with bytes that are no text, whichever of them it is', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('Serial,Vendor,Title\nS-1,Bär Größe Übung,x\n'),
+    Buffer.from('S-2,x,Bär\nS-3,Bär,x\n', 'latin1'),
+    Buffer.from('S-4,x,Bär\n'),
+  ]);
+  const path = await desk.file('a.csv', bytes);
+  const columns = { Serial: 'serial_number', Vendor: null, Title: null };
+  const run = await desk.import(path, { ...JOB, columns, computed: { name: '{Vendor} / {Title}' } });
+  expect(run.outcomes).toEqual(['2 created', '3 invalid', '4 invalid', '5 created']);
+  expect(run.faults).toMatchObject([
+    { row: '3', column: 'Title', field: 'name', code: 'invalid_encoding' },
+    { row: '4', column: 'Vendor', field: 'name', code: 'invalid_encoding' },
+  ]);
+});
+
 it('`overflow: cut` cuts what is too long, counts it, and comes out the same the next time', async () => {
   const job = {
     ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },

@@ -133,20 +133,25 @@ describe('a file that is older than the service', () => {
 
   it('is not changed where a spreadsheet program took the zeros of a text; a workbook keeps them (69)', async () => {
     const { ids, file, one, edit, run } = await suppliers();
-    for (const at of [0, 1, 2]) edit(at, { business_zip_postal_code: '00123', ein: '001234567', phone: '+47' });
+    for (const at of [0, 1, 2]) {
+      const texts = { business_zip_postal_code: '00123', ein: '001234567', phone: '+47', fax: '1.10', mobile: '12E4' };
+      edit(at, texts);
+    }
     await desk.export('supplier', 'suppliers.csv', { editable: true });
     await change(file, (rows) => {
-      for (const row of rows) Object.assign(row, { business_zip_postal_code: '123', ein: '1234567', phone: '47' });
+      const texts = { business_zip_postal_code: '123', ein: '1234567', phone: '47', fax: '1.1', mobile: '1.20E+05' };
+      for (const row of rows) Object.assign(row, texts);
       rows[1]!['city'] = 'Rome';
+      rows[1]!['fax'] = '1.100';
       rows[2]!['business_zip_postal_code'] = '124';
     });
     const result = await run();
     expect(outcome(result.results)).toEqual([`${ids[0]} unchanged`, `${ids[1]} updated`, `${ids[2]} updated`]);
     expect([one(1), one(2)]).toMatchObject([
-      { business_zip_postal_code: '00123', ein: '001234567', phone: '+47', city: 'Rome' },
-      { business_zip_postal_code: '124', ein: '001234567' },
+      { business_zip_postal_code: '00123', ein: '001234567', phone: '+47', city: 'Rome', fax: '1.100', mobile: '12E4' },
+      { business_zip_postal_code: '124', ein: '001234567', fax: '1.10' },
     ]);
-    expect(result.summary.warnings.filter((text) => text.includes('lost the zeros'))).toHaveLength(3);
+    expect(result.summary.warnings.filter((text) => text.includes('lost the zeros'))).toHaveLength(5);
     const book = await desk.export('supplier', 'book.xlsx', { editable: true });
     await setCell(book.file, 'business_zip_postal_code', '123');
     await desk.import(book.file, jobOf(book.file));

@@ -55,8 +55,20 @@ it('a last row that only looks like a total or a note, and has all that a record
   const run = await desk.import(await desk.file('a.csv', csv(rows)), job, { dryRun: true });
   expect(run.outcomes).toEqual(['2 created', '3 created', '4 created', '5 created']);
   expect(run.summary.warnings).toContainEqual(
-    expect.stringMatching(/^Rows that look like totals .* taken for records .*: rows 4, 5\. /),
+    expect.stringMatching(/^Rows that look like totals .* taken for records because their key is filled: rows 4, 5\. /),
   );
+});
+
+it('a workbook whose first sheet holds no table: the refusal names the sheets where it may be', async () => {
+  const sheets = [
+    { name: 'Cover', xml: textRows([['Assets 2024'], ['See the next sheet']]) },
+    { name: 'Inventory', xml: textRows(TABLE) },
+  ];
+  const file = await desk.file('a.xlsx', bookOf({ sheets }));
+  await expect(desk.import(file, JOB)).rejects.toThrow(
+    /in row \d of the sheet "Cover"; if they are in "Inventory", name that sheet in the job \(`source\.sheet`\)\. Nothing was sent\./,
+  );
+  asRead(await desk.import(file, { ...JOB, source: { sheet: 'Inventory' } }), 'created');
 });
 
 describe('totals and notes below a table (101)', () => {

@@ -8,6 +8,8 @@ const show = (code: string, decimal: string) => numberFormat(code).toText(decima
 describe('numbers as a person sees them', () => {
   test.each([
     ['General', '1234567890123', '1234567890123'],
+    ['[$-407]General', '1234567890123', '1234567890123'],
+    ['[$-409]@', '12345.678901234', '12345.678901234'],
     ['0', '1234.5', '1235'],
     ['0', '-0.4', '0'],
     ['0.00', '1234.5', '1234.50'],

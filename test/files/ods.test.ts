@@ -261,7 +261,19 @@ describe('values', () => {
           typed('float', '6.5', '6.50') +
           typed('float', '7.25', '7,25') +
           typed('float', '7.25', '7,3'),
-      ) + rowXml(typed('float', '123456789012', '1.23457E+11') + typed('float', '1234.5', '1,234.5')),
+      ) +
+        rowXml(
+          typed('float', '123456789012', '1.23457E+11') +
+            typed('float', '1234.5', '1,234.5') +
+            typed('float', '120000', '1.20E+05') +
+            typed('float', '123456', '1.23E+05'),
+        ) +
+        rowXml(
+          typed('float', '12', 'SN-0012') +
+            typed('float', '12', '12 pcs') +
+            typed('float', '5551230001', '(555) 123-0001') +
+            typed('float', '1235', '1 235 t'),
+        ),
     );
     expect(rows.flatMap(({ cells }) => cells.slice(0, 4))).toEqual([
       { t: 'n', value: '5', shown: '$5.00' },
@@ -270,8 +282,12 @@ describe('values', () => {
       { t: 'n', value: '7.25', shown: '7,3' },
       { t: 'n', value: '123456789012', shown: '1.23457E+11' },
       { t: 'n', value: '1234.5', shown: '1,234.5' },
-      '',
-      '',
+      { t: 'n', value: '120000', shown: '1.20E+05', format: '0.00E+00' },
+      { t: 'n', value: '123456', shown: '1.23E+05', format: '0.00E+00' },
+      { t: 'n', value: '12', shown: 'SN-0012', format: '"SN-"0000' },
+      { t: 'n', value: '12', shown: '12 pcs', format: 'General" pcs"' },
+      { t: 'n', value: '5551230001', shown: '(555) 123-0001', format: '"("000") "000"-"0000' },
+      { t: 'n', value: '1235', shown: '1 235 t' },
     ]);
   });
 });

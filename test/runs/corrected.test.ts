@@ -195,8 +195,8 @@ describe('corrected rows are read as the file was that they are of', () => {
       match: { key: 'name' },
       columns: { Name: 'name', Zip: 'business_zip_postal_code', Phone: 'phone', EIN: 'ein', Country: 'country' },
     };
-    const rows = ['007,01234,+4930123456,012345678,Norwey', '008,0,+47,0123456789,Sweden', '009,02,+1,,Suomy'];
-    const saved = (text: string) => text.replace(/(?<=^|,)(?:0+|\+)(?=\d+,)/gm, '');
+    const rows = ['007,01234,+4930123456,012345678,Norwey', '008,0,+47,0123456789,Sweden', '9.0,02,1.10,,Suomy'];
+    const saved = (text: string) => text.replace(/(?<=^|,)(?:0+|\+)(?=\d+,)|(?<=,1\.1|^9)\.?0(?=,)/gm, '');
     const first = await desk.import(
       await desk.file('s.csv', ['Name,Zip,Phone,EIN,Country', ...rows, ''].join('\n')),
       job,
@@ -211,7 +211,7 @@ describe('corrected rows are read as the file was that they are of', () => {
     expect(desk.sandbox.records('supplier')).toMatchObject([
       { name: '007', business_zip_postal_code: '01234', phone: '+4930123456', ein: '012345678' },
       { name: '008', business_zip_postal_code: '0', phone: '+47', ein: '123456789' },
-      { name: '009', business_zip_postal_code: '3', phone: '+1' },
+      { name: '9.0', business_zip_postal_code: '3', phone: '1.10' },
     ]);
   });
 

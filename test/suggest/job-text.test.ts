@@ -186,6 +186,7 @@ describe('the key', () => {
     ]);
     const [answer = ''] = job.match(/^# match: .*$/m) ?? [];
     expect(answer).toContain('key: name, duplicates: first');
+    expect(answer).toContain('another with its name is a duplicate');
     read(job.replace(answer, answer.slice(2)));
   });
 
@@ -237,6 +238,16 @@ describe('what a new record needs', () => {
     ]);
     expect(job).toContain('Description: description');
     expect(job).not.toContain('# computed:');
+  });
+
+  it('is not put together of a column whose heading has braces, which would be read as another one', async () => {
+    const table = [
+      ['Brand', 'Model {new}', 'Serial'],
+      ...Array.from({ length: 5 }, (_, at) => ['Contoso', `T${at}`, `S${at}`]),
+    ];
+    const { job } = await suggested('asset', table);
+    expect(job).toMatch(/"?Model \{new\}"?: +product_description/);
+    expect(read(job).computed).toEqual({ name: '{Brand} {Serial}' });
   });
 
   it('is not put together of cells that are mostly blank', async () => {

@@ -27,13 +27,12 @@ function compile(rawCode: string): NumberFormat {
     .slice(0, 255)
     .trim()
     .replace(/^B[12](?=[dmyhsgDMYHSG[])/, '');
-  if (code === '' || /^general$/i.test(code)) return { ...plain, code: undefined };
-  if (code === '@') return plain;
   const pattern =
     code === 'mm-dd-yy'
       ? 'yyyy-mm-dd'
       : code.replace(IGNORED_SECTION, '').replace(CURRENCY, (_, sign: string) => (sign === '' ? '' : `"${sign}"`));
-  if (!isValidFormat(pattern)) return plain;
+  if (/^(?:general)?$/i.test(pattern)) return { ...plain, code: undefined };
+  if (pattern === '@' || !isValidFormat(pattern)) return plain;
   const { type } = getFormatInfo(pattern);
   if (type === 'fraction') return plain;
   const isDate = type === 'date' || type === 'datetime';

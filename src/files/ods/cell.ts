@@ -71,20 +71,35 @@ function unreadableCell(raw: string | undefined, text: string): Cell {
 /** A number as a cell without a format shows it, in any language. */
 const GENERAL = /^-?(?:0|[1-9]\d*)(?:[.,]\d*[1-9])?(?:E[+-]?\d+)?$/i;
 
+/** A number with more digits than this is shown in scientific notation, also without a format. */
+const GENERAL_DIGITS = 11;
+
 /** `isFormula`: of no type that would say how it looks. */
 function storedNumber(raw: string | undefined, text: string | undefined, isFormula: boolean): Cell | undefined {
   const value = raw === undefined ? undefined : numberText(raw.trim());
   if (value === undefined) return undefined;
   if (text === undefined || (GENERAL.test(text) && Number(text.replace(',', '.')) === Number(value)))
     return { t: 'n', value, shown: value };
-  return (isFormula && inheritedCell(value, text)) || numberCell(value, text, formatOf(text));
+  return (isFormula && inheritedCell(value, text)) || numberCell(value, text, formatOf(value, text));
 }
 
-/** A format that shows the number as the text does: `00042`, `12.50`, `8%`; without one where there is more to it. */
-function formatOf(text: string): string | undefined {
+/**
+ * A format that shows the number as the text does: `00042`, `12.50`, `8%`, `"SN-"0012`, `1.20E+05` of a number that fits a cell
+ * in full; without one where there is more to it.
+ */
+function formatOf(value: string, text: string): string | undefined {
+  if (/\dE\+\d/i.test(text) && value.length <= GENERAL_DIGITS) return '0.00E+00';
   const [, digits = '', fraction = '', percent = ''] = /^-?(\d+)((?:\.\d+)?)(%?)$/.exec(text) ?? [];
-  const whole = digits.startsWith('0') ? digits.replace(/\d/g, '0') : digits.slice(0, 1) && '0';
-  return whole === '' ? undefined : `${whole}${fraction.replace(/\d/g, '0')}${percent}`;
+  if (digits !== '')
+    return `${digits.startsWith('0') ? digits.replace(/\d/g, '0') : '0'}${fraction.replace(/\d/g, '0')}${percent}`;
+  // A code, or a number with its unit: every digit of the number stands in it, and nothing that parts thousands.
+  const all = text.replace(/\D/g, '');
+  if (all !== value.padStart(all.length, '0') || /"|\d[.,'’\s]\d/.test(text)) return undefined;
+  // What is typed over a whole number may have a fraction.
+  const isWhole = all === value && value.length <= GENERAL_DIGITS && text.includes(all);
+  return text.replace(/\d+|\D+/g, (part) =>
+    /\D/.test(part) ? `"${part}"` : isWhole ? 'General' : part.replace(/\d/g, '0'),
+  );
 }
 
 /**

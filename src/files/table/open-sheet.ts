@@ -204,10 +204,14 @@ function sheetList(sheets: readonly BookSheet[], text: (sheet: BookSheet, at: nu
 
 const sheetKey = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
+const LONGEST_XLSX_NAME = 31;
+
 /** The sheet that a job states by name or by number from 1; throws `RunError('failed')` with the sheets there are. */
 function findSheet(book: SourceBook, stated: string | number): BookSheet {
   const sheets = book.sheets;
-  const byName = sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(String(stated)));
+  const named = (name: string) => sheets.find((sheet) => sheetKey(sheet.name) === sheetKey(name));
+  // An OpenDocument name may be longer; saved as .xlsx, and so in rejected.xlsx, it is cut.
+  const byName = named(String(stated)) ?? named(String(stated).slice(0, LONGEST_XLSX_NAME));
   const byNumber = sheets[Number(stated) - 1];
   // A sheet named 2024 is stated without quotation marks, too.
   const sheet = typeof stated === 'number' ? (byNumber ?? byName) : (byName ?? byNumber);

@@ -62,22 +62,22 @@ function significantDigits(plain: string): number {
   return plain.replace(/^-?[0.]*/, '').replace('.', '').length;
 }
 
-/** What a spreadsheet program saves of a text that it takes for a whole number: `00123` and `+123` become `123`. */
-export const savedForm = (text: string): string => text.replace(/^\+?0*(?=\d+$)/, '');
+/** What a spreadsheet program takes for a number: also `00123`, `+123`, `1.10` and `12E4`. */
+const TYPED_NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?$/i;
+/** What it writes of one: no zeros or plus that mean nothing. */
+const SAVED_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$|E/i;
+
+/** Where a spreadsheet program takes a text for a number, the one that it keeps; else the text. */
+export const savedForm = (text: string): string =>
+  TYPED_NUMBER.test(text) ? String(Number(Number(text).toPrecision(MAX_DIGITS))) : text;
 
 /**
- * Whether a cell may be what a program has saved of a text that it took for a number: without zeros or a plus before it, or with
- * no more digits than binary numbers keep. In workbooks and JSON text stays text.
+ * Whether a cell may be what a program has saved of a text that it took for a number: in its own form, with no more digits than
+ * binary numbers keep. In workbooks and JSON text stays text.
  */
 export function isSavedForm(cell: Cell, text: string, format: SourceFormat): boolean {
   const typed = typeof cell === 'object' && cell.t === 'n' ? cell.value : undefined;
   const saved = typeof cell === 'string' && format === 'csv' ? cell : typed;
-  if (saved === undefined || saved === text) return false;
-  return saved === savedForm(text) || hasLostDigits(saved, text);
-}
-
-function hasLostDigits(saved: string, text: string): boolean {
-  if (!/^-?\d+(?:\.\d+)?$/.test(text) || significantDigits(text) <= MAX_DIGITS) return false;
-  const kept = Number(text);
-  return [kept, Number(kept.toPrecision(MAX_DIGITS))].includes(Number(saved));
+  if (saved === undefined || saved === text || !SAVED_NUMBER.test(saved) || !TYPED_NUMBER.test(text)) return false;
+  return [Number(text), Number(savedForm(text))].includes(Number(saved));
 }

@@ -10,7 +10,7 @@ import type { FieldType, ResourceSpec } from '../../resources/spec.js';
 import { checkValue } from '../../resources/value-check.js';
 import { isNamedRef, type StagedValue } from '../rows.js';
 import { type DecimalRule, type DecimalSurvey, surveyDecimals } from './amounts.js';
-import { isRefusal, trimText } from './cell-text.js';
+import { cellText, isRefusal, trimText } from './cell-text.js';
 import { nullWordCounter, type SynonymCount } from './column-warnings.js';
 import { type Convert, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat } from './dates.js';
@@ -54,8 +54,8 @@ interface LocatedColumn extends Target {
   readonly parts?: readonly number[];
 }
 
-/** A text from the cells of a row, '' where all of them are blank; undefined where none is given. */
-type ComposeText = (cells: readonly Cell[]) => string | undefined;
+/** A text from the cells of a row, '' where all of them are blank, undefined where none is given; or the first that is at fault. */
+type ComposeText = (cells: readonly Cell[]) => Cell | undefined;
 
 /** What a column of the job sets, also where the file lacks the heading. */
 type Assignment = Pick<LocatedColumn, 'field' | 'path'>;
@@ -140,7 +140,12 @@ function locateColumns(
     assignments.push({ field: found.field, path });
     const at = (heading: string) => headings.positions(heading)[0] ?? -1;
     const index = parts.map(at).find((one) => one >= 0) ?? -1;
-    const textOf = makeComposer(text, at, isNull);
+    const isText = found.spec.type.kind === 'text' || found.spec.type.kind === 'email';
+    const isUnfit = (cell: Cell): boolean =>
+      typeof cell === 'object' && (cell.t === 'e' || cell.t === 'f')
+        ? !isNull(trimText(displayText(cell)))
+        : isText && isRefusal(cellText(cell, meta.format === 'ndjson'));
+    const textOf = makeComposer(text, at, isNull, isUnfit);
     const heading = meta.headings[index] ?? '';
     located.push({ ...found, heading, index, options: { field }, path, textOf, parts: parts.map(at) });
   }
@@ -173,13 +178,21 @@ const splitTemplate = (text: string): string[] => text.split(/\{([^{}]+)\}/);
 
 const headingsIn = (text: string): string[] => splitTemplate(text).filter((_, i) => i % 2 === 1);
 
-function makeComposer(text: string, at: (heading: string) => number, isNull: (text: string) => boolean): ComposeText {
+/** `isUnfit`: of a cell that is a fault where it stands alone. */
+function makeComposer(
+  text: string,
+  at: (heading: string) => number,
+  isNull: (text: string) => boolean,
+  isUnfit: (cell: Cell) => boolean,
+): ComposeText {
   const parts = splitTemplate(text).map((part, i) => (i % 2 === 1 ? at(part) : part));
   const textOf = (cell: Cell | undefined) => {
     const plain = trimText(displayText(cell));
     return isNull(plain) ? '' : plain;
   };
   return (cells) => {
+    const unfit = parts.flatMap((part) => (typeof part === 'number' ? (cells[part] ?? []) : [])).find(isUnfit);
+    if (unfit !== undefined) return unfit;
     const texts = parts.map((part) => (typeof part === 'number' ? textOf(cells[part]) : part));
     const present = texts.filter((_, i) => typeof parts[i] === 'number' && cells[parts[i]] !== undefined);
     if (present.every((one) => one === '')) return present.length > 0 ? '' : undefined;

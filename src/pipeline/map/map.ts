@@ -65,8 +65,8 @@ export function compileMapping(input: MappingInput) {
       const column = columns[i]!;
       const cell = cellOf(column, row);
       if (typeof cell === 'string') column.remarks?.observe(cell);
-      const faulty = row.faults?.some(({ index }) => index === column.index);
-      const value = faulty ? undefined : cellValue(column.parts ? firstFilledPart(column, row) : column, cell, found);
+      const faulty = row.faults?.some(({ index }) => isReadFrom(column, index));
+      const value = faulty ? undefined : cellValue(column.parts ? partToShow(column, row, cell) : column, cell, found);
       values[i] = value;
       if (value === undefined) continue;
       if (typeof cell === 'string' && saysMoreThan(cell, value, column)) {
@@ -105,9 +105,10 @@ export function compileMapping(input: MappingInput) {
     return row.faults ? unread + JSON.stringify(row.faults.map(({ text }) => text)) : unread;
   }
 
-  /** A field of several columns: its fault is shown at the first of them that holds something. */
-  function firstFilledPart(column: Column, { cells }: SheetRow): Column {
-    const index = column.parts?.find((part) => !isBlank(cells[part])) ?? column.index;
+  /** A field of several columns: its fault is shown at the one that is at fault, else at the first that holds something. */
+  function partToShow(column: Column, { cells }: SheetRow, cell: Cell | undefined): Column {
+    const filled = column.parts?.filter((part) => !isBlank(cells[part])) ?? [];
+    const index = filled.find((part) => cells[part] === cell) ?? filled[0] ?? column.index;
     return { ...column, index, heading: input.meta.headings[index] ?? column.heading };
   }
 
@@ -158,13 +159,16 @@ export function compileMapping(input: MappingInput) {
 }
 
 const lookalikeRemark = (rows: readonly number[]) =>
-  `Rows that look like totals or notes, and are taken for records because they have all that one needs: ${rows.length === 1 ? 'row' : 'rows'} ${rows.join(', ')}. If they are none, delete them from the file.`;
+  `Rows that look like totals or notes, and are taken for records because their key is filled: ${rows.length === 1 ? 'row' : 'rows'} ${rows.join(', ')}. If they are none, delete them from the file.`;
 
 /** A job fitted to one file: turns its rows into values by field. */
 export type Mapping = ReturnType<typeof compileMapping>;
 
 const cellOf = ({ textOf, index }: Column, { cells }: SheetRow): Cell | undefined =>
   textOf ? textOf(cells) : cells[index];
+
+const isReadFrom = ({ parts, index }: Column, at: number | undefined): boolean =>
+  parts && at !== undefined ? parts.includes(at) : index === at;
 
 const trimmed = (cell: Cell | undefined) => (typeof cell === 'string' ? trimText(cell) : cell);
 
@@ -328,7 +332,7 @@ function reportFaults(
   for (const { code, message, index } of row.faults ?? []) {
     const open = code === 'ragged_row' || code === 'stray_quote';
     const heading = index === undefined ? undefined : headings[index];
-    const name = columns.find((column) => column.index === index)?.name;
+    const name = columns.find((column) => isReadFrom(column, index))?.name;
     // A cell that nothing is read from does no harm.
     if (!open && index !== undefined && name === undefined) continue;
     certain &&= !open;

@@ -329,7 +329,7 @@ function isCut(cell: Cell, text: string): boolean {
 }
 
 const lostFormText = (heading: string): string =>
-  `"${excerpt(heading)}": cells have lost the zeros, the plus sign or the digits behind the 15th with which they were exported, such as 00123, which a spreadsheet program saves as 123: they count as not changed. Where that is a change, make it in an export as XLSX, as text.`;
+  `"${excerpt(heading)}": cells have lost the zeros, the plus sign, the exponent or the digits behind the 15th with which they were exported, such as 00123, which a spreadsheet program saves as 123: they count as not changed. Where that is a change, make it in an export as XLSX, as text.`;
 
 function isSame({ field, heading, isText }: ExportedColumn, staged: StagedRow, exported: StagedRow): boolean {
   const now = staged.set[field];

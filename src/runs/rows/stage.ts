@@ -165,7 +165,7 @@ export async function stageRows(run: Run, connection: Connection): Promise<Stage
 
 /** A file that lacks most headings of the job is another job's: one fault, and whose it may be. */
 async function assertJobFitsFile({ job, request, source, settings }: Run): Promise<void> {
-  const { headings, sheet, header_row: row } = source.meta;
+  const { headings, sheet, sheets = [], header_row: row } = source.meta;
   const { needed, missing } = countHeadings(job, headings);
   if (missing * 2 <= needed) return;
   const { name, path } = request.job;
@@ -181,7 +181,11 @@ async function assertJobFitsFile({ job, request, source, settings }: Run): Promi
   const [best] = fits.sort((a, b) => Number(b.alike) - Number(a.alike) || b.needed - a.needed);
   // One or two are more likely misspelt, unless another job finds more in the file: each has a fault of its own.
   if (missing < 3 && (best?.needed ?? 0) <= needed) return;
-  const where = sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}.`;
+  const others = job.source.sheet === undefined ? sheets.filter((one) => one !== sheet) : [];
+  const elsewhere =
+    others.length > 0 ? `; if they are in ${quoted(others)}, name that sheet in the job (\`source.sheet\`)` : '';
+  const where =
+    sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}${elsewhere}.`;
   const listed = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
   const has = listed.length < headings.length ? `${quoted(listed)} and others` : quoted(listed);
   throw usageError(

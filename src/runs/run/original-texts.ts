@@ -1,4 +1,4 @@
-import type { SheetRow } from '../../model/row.js';
+import type { Cell, SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { isSavedForm } from '../../pipeline/map/cell-text.js';
 import { excerpt } from '../../pipeline/map/headings.js';
@@ -34,12 +34,13 @@ export function withOriginalTexts(
           const number = numberOf(row) ?? 0;
           const texts = found.get(number)?.cells ?? [];
           const cells = row.cells.map((cell, at) => {
-            const text = texts[columns[at] ?? -1];
+            const original = texts[columns[at] ?? -1] ?? '';
             const heading = meta.headings[at] ?? '';
-            if (typeof text !== 'string' || !isSavedForm(cell, text, meta.format)) return cell;
+            const isText = typeof original === 'string';
+            if (!(isText ? isSavedForm(cell, original, meta.format) : lacksLook(cell, original))) return cell;
             if (faults.get(number)?.has(heading)) return cell;
-            warn(restoredText(heading));
-            return text;
+            if (isText) warn(restoredText(heading));
+            return original;
           });
           return cells.every((cell, at) => cell === row.cells[at]) ? row : { ...row, cells };
         });
@@ -51,8 +52,15 @@ export function withOriginalTexts(
   return { meta, rows: restored };
 }
 
+/** Whether a cell is the original one, whose look could not be handed back: an OpenDocument file tells no formats. */
+function lacksLook(cell: Cell, original: Exclude<Cell, string>): boolean {
+  if (typeof cell === 'string' || (original.t !== 'n' && original.t !== 'd')) return false;
+  if (cell.t !== original.t || cell.value !== original.value) return false;
+  return original.format === undefined ? cell.t === 'd' || cell.format === undefined : cell.format === original.format;
+}
+
 const restoredText = (heading: string): string =>
-  `"${excerpt(heading)}": cells have lost the zeros, the plus sign or the digits behind the 15th with which they were handed back, such as 00123, which a spreadsheet program saves as 123: they are read as they were. Where that is a change, empty the cell _row of the row.`;
+  `"${excerpt(heading)}": cells have lost the zeros, the plus sign, the exponent or the digits behind the 15th with which they were handed back, such as 00123, which a spreadsheet program saves as 123: they are read as they were. Where that is a change, empty the cell _row of the row.`;
 
 /** Finds rows of a table by their numbers; where these ascend from one call to the next, the table is read once. */
 function rowFinder(source: OpenSource) {
