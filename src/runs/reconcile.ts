@@ -14,6 +14,7 @@ import {
   type NightParts,
   type Nights,
   newerApplied,
+  nightsBefore,
   nightsKey,
   readNights,
   type StoredFacts,
@@ -99,7 +100,7 @@ function reconcileJobOf({ job }: Run): ReconcileJob {
 }
 
 async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror: Mirror): Promise<void> {
-  const nights = readNights(nightsKey(run));
+  const nights = await nightsBefore(run);
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
   const compared = await compareRecords(run, resolved, mirror, { scope, set: values?.fields });

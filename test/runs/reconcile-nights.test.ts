@@ -5,6 +5,7 @@ import pino from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { resumeRun } from '../../src/runs/follow-up.js';
 import { readNights } from '../../src/runs/reconcile/nights.js';
+import type { WorkerContext } from '../../src/runs/run/context.js';
 import { readRun, readRunSummary } from '../../src/runs/run/list.js';
 import { openHome } from '../../src/store/home.js';
 import { csv, type Desk, type Imported, openDesk, table } from '../support/desk.js';
@@ -126,6 +127,33 @@ describe('records that the file does not hold', () => {
     expect((await orphansOf(tuesday))[0]).toBe('SN181 0 report');
     const wednesday = await desk.reconcile(await night('wed', '7', []), JOB, { apply: true });
     expect((await orphansOf(wednesday))[0]).toBe('SN181 1 report');
+  });
+
+  it('are not absent in a row where a worker with another data folder had a night in between', async () => {
+    await begin(60);
+    const texts = new Map<string, string>();
+    const worker: WorkerContext = {
+      exclusive: async () => ({ valid: true, lost: new AbortController().signal, release: async () => undefined }),
+      shared: {
+        read: async (name) => texts.get(name),
+        async update(name, edit) {
+          const text = edit(texts.get(name)) ?? texts.get(name);
+          if (text !== undefined) texts.set(name, text);
+          return text;
+        },
+      },
+    };
+    const night = (source: string, env: Record<string, string> = {}) =>
+      desk.reconcile(source, retire(2), { apply: true, worker, env });
+    await night(await file('mon', upTo(59)));
+    const elsewhere = await night(await file('tue', upTo(60)), { ROWFERRY_HOME: join(desk.dir, 'other') });
+    const wednesday = await night(await file('wed', upTo(59), { 1: '6' }));
+    expect(wednesday.summary.warnings.join()).toContain(`The last run of this job, ${elsewhere.summary.run}, lies in`);
+    expect(wednesday.summary.reconcile?.orphans).toMatchObject({ total: 1, fresh: 0 });
+    expect(await orphansOf(wednesday)).toEqual(['SN60 1 wait']);
+    expect(stageOf(60)).toBe('Deployed');
+    expect(await orphansOf(await night(await file('thu', upTo(59), { 1: '7' })))).toEqual(['SN60 2 act']);
+    expect(stageOf(60)).toBe('Retired');
   });
 
   it('are not absent twice because the same file was forced', async () => {

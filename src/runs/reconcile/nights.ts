@@ -159,6 +159,27 @@ export function saveUndone(of: NightsKey, run: string, undone: boolean): void {
   );
 }
 
+/**
+ * What earlier nights of the run's job left. Absences in a row are counted anew where the last of them was run in another
+ * data folder, as far as the workers of the queue know: what it saw of missing records is not known here.
+ */
+export async function nightsBefore(run: Run): Promise<Nights> {
+  const key = nightsKey(run);
+  const nights = readNights(key);
+  const last = await run.worker?.shared?.read(sharedName(run));
+  if (!last || nights.absent.size === 0 || nights.history.some((night) => night.run === last)) return nights;
+  run.warn(
+    `The last run of this job, ${last}, lies in the data folder of another worker: absences of records are counted anew. Let all nights of a job run in one data folder.`,
+  );
+  withHome(key.home, (home) =>
+    home.prepare(`update absence set absences = 0, earlier = null where ${KEY_CONDITION}`).run(...keyValues(key)),
+  );
+  return readNights(key);
+}
+
+/** Workers of other data folders keep their job files elsewhere: by name it is the same job. */
+const sharedName = ({ request: { job, company, service } }: Run): string => `night.${company}.${service}.${job.name}`;
+
 const KEY_CONDITION = 'job = ? and company = ? and service = ?';
 const keyValues = ({ job, company, service }: NightsKey) => [job, company, service] as const;
 
@@ -300,7 +321,11 @@ export async function concludeNight(run: Run, stopped: Error | undefined): Promi
   const result = await conclude(run, stopped, {
     ...(reconcile ? { reconcile } : {}),
     needsPerson,
-    remember: async (summary) => saveNight(nightsKey(run), endedNight(run, summary, stored)),
+    async remember(summary) {
+      saveNight(nightsKey(run), endedNight(run, summary, stored));
+      if (stored)
+        await run.worker?.shared?.update(sharedName(run), (last = '') => (last < folder.run ? folder.run : last));
+    },
   });
   const { status } = result.summary;
   if (status !== 'succeeded' && status !== 'partial') return result;
