@@ -91,8 +91,15 @@ export function escapeFormulaFor(delimiter: string): (text: string) => string {
 /** The text as it is written to a CSV file with commas. */
 export const escapeFormula = escapeFormulaFor(',');
 
-/** The text that `escapeFormula` was given, whatever the delimiter; text it did not escape comes back as it is. */
+/** How programs write a text that is to stay one in a spreadsheet: `="00123"`. */
+const TEXT_FORMULA = /^="((?:[^"]|"")*)"$/;
+
+/**
+ * The text that `escapeFormula` was given, whatever the delimiter, or that a formula holds which is nothing else; text it did
+ * not escape comes back as it is.
+ */
 export function unescapeFormula(text: string): string {
+  if (text.startsWith('="')) return TEXT_FORMULA.exec(text)?.[1]?.replaceAll('""', '"') ?? text;
   if (text.charCodeAt(0) !== 0x27 || !CANDIDATE.test(text)) return text;
   const safe = text.slice(1);
   const plain = safe.includes("''")

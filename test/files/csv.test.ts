@@ -100,6 +100,15 @@ describe('rows', () => {
     expect(cellsOf(rows)).toEqual([['1', '2', '3', '4']]);
   });
 
+  test('a formula that is nothing but a text is that text, in quotes or not', async () => {
+    const { meta, rows } = await read(await csv('="No",b\n="00123","=""+49 1"""\n="",=""\n=A1,=""\n'));
+    expect(meta.headings).toEqual(['No', 'b']);
+    expect(cellsOf(rows)).toEqual([
+      ['00123', '+49 1'],
+      ['=A1', ''],
+    ]);
+  });
+
   test('an escaped formula is read as it was, once', async () => {
     const { meta, rows } = await read(await csv(`'=h,b,c\n'=1+1,''=2,'plain\n-5,'-5,'@x\n`));
     expect(meta.headings[0]).toBe('=h');

@@ -133,6 +133,17 @@ describe('formula protection', () => {
     expect(unescapeFormula(written)).toBe(text);
   });
 
+  test.each([
+    ['="00123"', '00123'],
+    ['="12"" rack"', '12" rack'],
+    ['=""', ''],
+    ['="a"&"b"', '="a"&"b"'],
+    ['="a', '="a'],
+  ])('%j: a formula that is nothing but a text is read as that text: %j', (cell, text) => {
+    expect(unescapeFormula(cell)).toBe(text);
+    expect(unescapeFormula(escapeFormula(cell))).toBe(cell);
+  });
+
   const nasty = fc.string({
     unit: fc.constantFrom(...'=+-@\'"|%;, \t\r\n\u00a0\u200b＝－a1.,()/Ee\ufeff\u2028−'),
     maxLength: 12,

@@ -103,12 +103,13 @@ function toRow(
   let escaped: number[] | undefined;
   for (let i = 0; i < cells.length; i++) {
     const text = cells[i]!;
-    if (text.charCodeAt(0) !== 0x27) continue;
+    const first = text.charCodeAt(0);
+    if (first !== 0x27 && first !== 0x3d) continue;
     const plain = unescapeFormula(text);
     if (plain === text) continue;
     cells[i] = plain;
     escaped ??= [];
-    escaped.push(i);
+    if (first === 0x27) escaped.push(i);
   }
   if (!escaped) return faults ? { row, cells, faults } : { row, cells };
   if (!faults && cells.every(isBlank)) return undefined;
