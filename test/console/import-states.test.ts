@@ -613,14 +613,20 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
-  it('says of a file that did not arrive that it has to be sent again', async () => {
+  it('shows that a file is on its way, and says of one that did not arrive that it has to be sent again', async () => {
     const one = await stage({ ...BASE }, /ERR_/);
     const { page } = one;
     await page.goto('/import');
-    await page.route('**/api/v1/files?*', (route) => route.abort());
+    let lose = (): void => undefined;
+    await page.route('**/api/v1/files?*', (route) => {
+      lose = () => void route.abort();
+    });
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('a') });
+    await page.getByText(/a\.csv is being/).waitFor();
+    await page.getByRole('progressbar', { name: 'Sent' }).waitFor();
+    lose();
     await page.getByText('what you sent, send again').waitFor();
     await page.unroute('**/api/v1/files?*');
     await one.close();

@@ -48,10 +48,25 @@ export function send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: o
   return ask<T>(`${API}${path}`, { ...sending, method, headers, body: JSON.stringify(body) });
 }
 
-export function sendFile(file: File, signal: AbortSignal) {
-  const headers = { 'content-type': 'application/octet-stream' };
-  return ask<Uploaded>(urlOf('/files', { name: file.name }), { method: 'POST', headers, body: file, signal });
+/** `onSent` is told how much of it is sent, 0 to 1: fetch does not tell. */
+export function sendFile(file: File, signal: AbortSignal, onSent: (part: number) => void): Promise<Uploaded> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', urlOf('/files', { name: file.name }));
+    request.setRequestHeader('content-type', 'application/octet-stream');
+    request.upload.onprogress = ({ loaded }) => onSent(loaded / file.size);
+    request.onload = () => {
+      if (request.status < 300) resolve(JSON.parse(request.responseText));
+      else reject(problemOf(request.status, request.responseText));
+    };
+    request.onerror = () => reject(new ApiError(0, NO_ANSWER));
+    request.onabort = () => reject(signal.reason);
+    signal.addEventListener('abort', () => request.abort());
+    request.send(file);
+  });
 }
+
+const NO_ANSWER = 'rowferry does not answer. The page goes on when it does; what you sent, send again.';
 
 async function ask<T>(address: string, init: RequestInit): Promise<T> {
   let response: Response;
@@ -59,7 +74,7 @@ async function ask<T>(address: string, init: RequestInit): Promise<T> {
     response = await fetch(address, { ...init, headers: { accept: 'application/json', ...init.headers } });
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
-    throw new ApiError(0, 'rowferry does not answer. The page goes on when it does; what you sent, send again.');
+    throw new ApiError(0, NO_ANSWER);
   }
   const text = await response.text();
   if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;

@@ -5,7 +5,7 @@ import { ApiError, get, sendFile } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
 import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { bytes } from '../kit/format.js';
+import { bytes, percent } from '../kit/format.js';
 import { Button, Card, Moment, NameLink } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { listDrafts, newDraft, saveDraft, withDecided } from './draft.js';
@@ -23,6 +23,7 @@ export function Upload() {
   const { max_upload } = useSession();
   const whyNot = useWhyNot('operator');
   const input = useRef<HTMLInputElement>(null);
+  const [sent, setSent] = useState(0);
   const pageLeft = useRef(new AbortController());
   useEffect(() => {
     pageLeft.current = new AbortController();
@@ -34,7 +35,8 @@ export function Upload() {
         throw new ApiError(413, `${file.name} has ${bytes(file.size)}; at most ${bytes(max_upload)} can be sent.`);
       if (file.size === 0) throw new ApiError(422, `${file.name} is empty.`);
       const { signal } = pageLeft.current;
-      const { id, name } = await sendFile(file, signal);
+      setSent(0);
+      const { id, name } = await sendFile(file, signal, setSent);
       const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`, {}, signal);
       const chosen = likeRun?.ordered?.job ?? job;
       // A saved job is chosen on the next page; one that no file holds is what was decided.
@@ -66,9 +68,14 @@ export function Upload() {
       <section aria-label="Drop a file" className={`drop${isOver ? ' over' : ''}`}>
         <input ref={input} type="file" hidden accept={ENDINGS} onChange={({ target }) => take(target.files)} />
         {upload.isPending ? (
-          <div className="stack tight" role="status">
-            <progress aria-label="Sent" />
-            <span>It is being sent</span>
+          <div className="stack tight">
+            <progress aria-label="Sent" value={sent} />
+            <span role="status">
+              <bdi>{upload.variables?.name}</bdi> is being {sent < 1 ? 'sent' : 'read'}
+            </span>
+            <span className="soft" aria-hidden>
+              {percent(sent)}
+            </span>
           </div>
         ) : (
           <>
