@@ -101,8 +101,8 @@ const NO_SPACE_MS = 5_000;
 const MOVE_AGAIN_MS = 10_000;
 /** A run that another delivery works on is asked for again so soon. */
 const RETRY_SOON_MS = 1_000;
-/** A dropped file asks for its turn after so long for each that is before it, and at most after so long. */
-const TURN = { eachMs: 200, mostMs: 5_000 };
+/** A dropped file asks for its turn after so long for each that is before it, within these limits. */
+const TURN = { eachMs: 50, leastMs: 100, mostMs: 60_000 };
 /** So soon the drop folder has offered again what the queue knows no job of, where anybody looks through it. */
 const OFFERED_WITHIN_MS = 150_000;
 /** When a job that does not come further is given up: so many workers died over it since it last did. */
@@ -114,11 +114,12 @@ const MAX_DEATHS = 4;
  * found out here.
  */
 export function runProcessor(deps: RunDeps): Processor {
+  const atWork = new Map<string, Promise<void>>();
   return async (job, token, signal) => {
     try {
       const checked = checkJobData(job.name, job.data);
       if ('faults' in checked) throw await refusedData(deps, job, checked.faults);
-      return await new Delivery(deps, job, token, checked).deliver(signal);
+      return await new Delivery(deps, job, token, checked, atWork).deliver(signal);
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
       deps.log.warn({ queueJob: job.id, err: error }, 'the queue was away; the job is taken up again when it is back');
@@ -182,6 +183,8 @@ class Delivery {
     private readonly job: Job,
     private readonly token: string | undefined,
     private readonly checked: ValidData,
+    /** Until when the dropped files are worked on that this worker has, by their runs. */
+    private readonly atWork: Map<string, Promise<void>>,
   ) {
     const { ok: data } = checked;
     this.name = typeof data.job === 'string' ? data.job : 'inline';
@@ -194,10 +197,16 @@ class Delivery {
 
   /** Returns what the queue keeps as the result of the job. `lockLost`: another worker has the job. */
   async deliver(lockLost: AbortSignal | undefined): Promise<object> {
+    const { claim } = this.origin;
+    let end = (): void => undefined;
+    if (claim) this.atWork.set(claim.run, new Promise((resolve) => (end = resolve)));
     try {
       return await this.deliverUnderLease(lockLost ? [lockLost] : []);
     } catch (error) {
       throw error instanceof Requeue ? await this.requeue(error) : error;
+    } finally {
+      end();
+      if (claim) this.atWork.delete(claim.run);
     }
   }
 
@@ -233,7 +242,8 @@ class Delivery {
 
   /**
    * An older file of a job is not to write over a newer one: a file waits while one before it lies in `processing/` and its
-   * job is to come, to whichever worker. For a job that failed and left its file there nobody waits.
+   * job is to come, to whichever worker; the next one here, and those behind it in the queue, where they hold no place. For a
+   * job that failed and left its file there nobody waits.
    */
   private async assertInTurn(claim: Claim): Promise<void> {
     const { dropFolder, queue } = this.deps;
@@ -242,7 +252,11 @@ class Delivery {
       if (await dropFolder.isOver(one)) continue;
       const job = await queue.getJob(claimJobId(one));
       const isToCome = job ? job.finishedOn === undefined : Date.now() - this.job.timestamp < OFFERED_WITHIN_MS;
-      if (isToCome) throw new Requeue(Math.min(before.length * TURN.eachMs, TURN.mostMs));
+      if (!isToCome) continue;
+      const ended = before.length === 1 ? this.atWork.get(one.run) : undefined;
+      if (!ended) throw new Requeue(Math.max(TURN.leastMs, Math.min(before.length * TURN.eachMs, TURN.mostMs)));
+      await ended;
+      return this.assertInTurn(claim);
     }
   }
 
