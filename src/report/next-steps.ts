@@ -103,7 +103,8 @@ function retryStep(summary: Summary): NextStep | false {
   const what = `${these(n, 'row')} that ${how}`;
   const end = 'What is there is not sent again.';
   return (
-    n > 0 && {
+    n > 0 &&
+    !summary.dry_run && {
       text: `When the service is well, \`rowferry runs retry ${run}\` takes up ${what}. ${end}`,
       inConsole: `When the service is well, take up ${what}. ${end}`,
       verb: 'retry',

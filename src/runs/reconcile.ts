@@ -1,3 +1,4 @@
+import { countText } from '../model/count-text.js';
 import { runFailure, usageError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
 import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
@@ -209,7 +210,7 @@ async function warnReturned({ run, resolved, compared, values }: NightParts, fou
 }
 
 /** Why this run may not conclude that a record is missing from the file. */
-function orphanHoldReason({ run, nights, resolved: { keyless }, mirror }: NightParts): string | undefined {
+function orphanHoldReason({ run, nights, resolved: { keyless }, compared, mirror }: NightParts): string | undefined {
   const later = laterRun(run, nights);
   if (later !== undefined) return `the run ${later} of this job came after this one, and knows better`;
   if (!mirror.certified) {
@@ -218,6 +219,11 @@ function orphanHoldReason({ run, nights, resolved: { keyless }, mirror }: NightP
   if (keyless > 0) {
     const rows = keyless === 1 ? 'one row of the file has' : `${keyless} rows of the file have`;
     return `${rows} no key that can be read for certain, and may be any of these records`;
+  }
+  const { unseen, unread } = compared.matched.options;
+  const hidden = (unseen?.size ?? 0) + (unread?.size ?? 0);
+  if (hidden > 0) {
+    return `${countText(hidden, 'record')} that earlier runs created from keys of the file cannot be found by them, and may be any of these`;
   }
   return undefined;
 }

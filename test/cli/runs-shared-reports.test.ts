@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { noOutcomes } from '../../src/model/outcome.js';
 import { cli } from './fake-io.js';
 
@@ -79,4 +79,16 @@ describe('of runs that share a folder for their reports', () => {
     const last = await run('show', LAST);
     expect(last.out).toMatch(/Reports: .*results\.csv/);
   });
+});
+
+test('reports that lie in the data folder are found there after it was moved', async () => {
+  const dir = join(cwd, 'moved', 'runs', KEPT);
+  await mkdir(dir, { recursive: true });
+  const request = { v: 1, kind: 'import', file: 'a.csv', job: { name: 'assets' }, reportDir: `/before/runs/${KEPT}` };
+  await writeFile(join(dir, 'run.json'), JSON.stringify(request));
+  await writeFile(join(dir, 'summary.json'), JSON.stringify(summary(KEPT, 'succeeded')));
+  await writeFile(join(dir, 'report.html'), '');
+  const { out } = await run('show', KEPT, '--home', join(cwd, 'moved'));
+  expect(out).toContain(`Reports: ${dir}: `);
+  expect(out).not.toContain('removed');
 });

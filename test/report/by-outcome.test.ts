@@ -44,6 +44,11 @@ describe('what is to be done follows from the outcomes', () => {
     expect(steps(summary({ created: 1, duplicate: 1 }))).not.toContain('not in yet');
   });
 
+  test('a dry run, of which no row can be retried, is not told to be', () => {
+    const one = summary({ created: 1, failed: 1, unknown: 1 }, { dry_run: true });
+    for (const text of [next(one), steps(one)]) expect(text).not.toMatch(/retry|take up/);
+  });
+
   test('outcomes are shown as results.csv names them, too', () => {
     const text = plain(reportPage(summary({ at_risk: 1, rejected: 2, created: 1 }), new Map()));
     expect(text).toMatch(/Held back at_risk 1/);

@@ -198,6 +198,34 @@ describe('a key that the service stores in another form', () => {
       await between.close();
     }
   });
+
+  it('that tells nothing: nor is created again what an import had created that was stopped midway, nor is that an orphan', async () => {
+    desk = await openDesk();
+    const stop = new AbortController();
+    const between = await hangBetween(desk.sandbox.url, {
+      sent: change((key) => key.toUpperCase()),
+      answered(method, answer) {
+        if (method === 'POST') stop.abort();
+        return answer;
+      },
+    });
+    try {
+      const env = { ROWFERRY_API_URL: between.url, ROWFERRY_CONCURRENCY: '1', ...short };
+      const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['new-2', 'B', 'Bonn']]));
+      const first = await desk.import(file, CREATE, { env, signal: stop.signal });
+      expect(first.outcomes).toEqual(['2 created', '3 not_attempted']);
+      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 unknown', '3 created']);
+      const { resource, match, columns } = CREATE;
+      const orphans = { after: 1, set: { lifecycle_stage: 'Retired' } };
+      const night = { resource, match: { key: match.key }, columns, orphans };
+      const { summary, commits } = await desk.reconcile(file, night, { env, apply: true });
+      expect(summary.reconcile?.orphans).toMatchObject({ total: 2, acted: 0 });
+      expect(summary.reconcile?.orphans.held_reason).toMatch(/^2 records that earlier runs created .*cannot be found/);
+      expect(commits).toBe(0);
+    } finally {
+      await between.close();
+    }
+  });
 });
 
 describe('a country that the service spells in its own way', () => {

@@ -31,6 +31,9 @@ const MAX_COMPARED = 5_000;
 /** The same where the job says `reread: always`: a request that waits longer reads once more. */
 const FRESH_ALWAYS_MS = 5_000;
 
+/** How often, in milliseconds, it is made durable which records were created and not seen yet. */
+const KEEP_EVERY_MS = 200;
+
 /**
  * matched & planned → applied: plans a part, makes its intents durable, sends it. Rows that refer to rows of this file
  * come in later waves.
@@ -154,6 +157,7 @@ function openWriter(
   carrier: Carrier | undefined,
   sizes: PartSizes,
 ): Writer {
+  let keptAt = Number.NEGATIVE_INFINITY;
   const lookUp = batchLookUps(matched.match, () => state().durableCreates, run.clock.after);
   const writer: Writer = new Writer({
     plan: matched.options,
@@ -181,8 +185,15 @@ function openWriter(
         reached('intent-durable');
       },
       outcome(outcome, diff) {
-        if (outcome.kind === 'created' && outcome.id === undefined && outcome.key !== '')
+        if (outcome.kind === 'created' && outcome.id === undefined && outcome.key !== '') {
           withoutId.set(outcome.key, outcome.ref.row);
+          rememberUnseen(matched, outcome.key, {});
+          // Also of a run that is killed, and whose file is imported anew.
+          if (run.clock.now() - keptAt > KEEP_EVERY_MS) {
+            keptAt = run.clock.now();
+            matched.known.flush().catch((error: unknown) => state().stop(error as Error));
+          }
+        }
         recordOutcome(run, outcome, diff);
         sizes.ended();
         reached('outcome-noted');
@@ -236,7 +247,11 @@ async function fillMissingIds(
         if (records.size < MAX_COMPARED) records.set(row, record);
       },
     );
-    for (const [key, row] of withoutId) if (ids.has(row)) withoutId.delete(key);
+    for (const [key, row] of withoutId) {
+      if (!ids.has(row)) continue;
+      withoutId.delete(key);
+      rememberUnseen(matched, key, undefined);
+    }
   }
   const lost = [...withoutId.values()].sort((a, b) => a - b);
   if (lost.length > 0 && matched.spec.readable && !run.signal.aborted) {
@@ -244,11 +259,6 @@ async function fillMissingIds(
     run.warn(
       `${countText(lost.length, 'record')} that this run created cannot be found by the key of the row: ${lost.length === 1 ? 'row' : 'rows'} ${named}. The service shows them late, or keeps their keys in another form. Look in the service: rows with these keys are held back from now on, until they have the form that the service keeps.`,
     );
-    const { known, spec, match } = matched;
-    for (const text of withoutId.keys()) {
-      const key = keyOfText(text, match.key.length);
-      if (key !== undefined) known.rememberAs(spec.name, sentKeyOf(match.key, key), {});
-    }
   }
   withoutId.clear();
   if (ids.size === 0) return;
@@ -271,6 +281,12 @@ async function fillMissingIds(
   if (unseen) await matched.known.flush();
   run.rowStore.addIds(ids, issues);
   reached('ids-noted');
+}
+
+/** Keeps from when a record is created until it is seen that a row with its key must not create it once more. */
+function rememberUnseen({ known, spec, match }: Matched, text: string, kept: Json | undefined): void {
+  const key = keyOfText(text, match.key.length);
+  if (spec.readable && key !== undefined) known.rememberAs(spec.name, sentKeyOf(match.key, key), kept);
 }
 
 /** An outcome may have become durable, and what was to be remembered of its record not: the power failed in between. */

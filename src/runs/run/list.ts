@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { Correction } from '../../model/correction.js';
 import { errorText, runFailure, usageError } from '../../model/error.js';
 import type { Issue } from '../../model/issue.js';
@@ -161,7 +161,12 @@ export interface RunInfo {
 }
 
 /** What a run was asked to do, as `run.json` keeps it; undefined where it ended before it noted that. */
-export const readStored = <R>({ request }: RunFolder): R | undefined => readJson(request) as R | undefined;
+export function readStored<R>({ request, dir }: RunFolder): R | undefined {
+  const stored = readJson(request) as (R & { readonly reportDir?: string }) | undefined;
+  // Reports that lie in the run's own folder are moved, and copied, with the data folder.
+  const own = dir.slice(dir.lastIndexOf(`${sep}runs${sep}`));
+  return stored?.reportDir?.endsWith(own) ? { ...stored, reportDir: dir } : stored;
+}
 
 /** What is known of one run, also of one that was killed. */
 export async function readRun(home: string, run: string): Promise<RunEntry> {
@@ -271,14 +276,15 @@ export interface RowFault {
 /** The first faults of a run in row order. */
 export function firstFaults(home: string, run: string, limit: number): RowFault[] {
   const faults: RowFault[] = [];
-  RunStore.query(runFolder(home, run).store, ({ rows }) => {
+  const gather = ({ rows }: RunStore) => {
     for (const outcome of outcomesForPerson(rows)) {
       // Why a run stopped is said once, by its summary.
       for (const issue of faultsOf(outcome))
         if (issue.message !== '' && faults.length < limit) faults.push({ row: outcome.ref.row, issue });
       if (faults.length >= limit) break;
     }
-  });
+  };
+  RunStore.query(runFolder(home, run).store, gather, RunStore.openReadOnly);
   return faults;
 }
 
