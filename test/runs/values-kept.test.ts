@@ -182,8 +182,8 @@ describe('a key that the service stores in another form', () => {
       expect(text).toMatch(/^1 record that this run created cannot be found by the key of the row: row 2\..*held back/);
       for (const dryRun of [true, false]) {
         const again = await desk.import(file, CREATE, { env, dryRun });
-        expect(again.outcomes).toEqual(['2 unknown', '3 unchanged']);
-        expect(again.results[0]?.['message']).toContain('--force creates it anew');
+        expect(again.outcomes).toEqual(['2 ambiguous', '3 unchanged']);
+        expect(again.results[0]?.['message']).toContain('an import with --force creates it anew');
       }
       expect(desk.sandbox.records('asset')).toHaveLength(2);
       // Shown late, and removed later.
@@ -192,7 +192,7 @@ describe('a key that the service stores in another form', () => {
       expect((await desk.import(more, CREATE, { env })).outcomes).toEqual(['2 updated', '3 created']);
       for (const { id } of desk.sandbox.records('asset')) desk.sandbox.remove('asset', Number(id));
       expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 created', '3 created']);
-      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 unknown', '3 unchanged']);
+      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 ambiguous', '3 unchanged']);
       expect((await desk.import(file, CREATE, { env, force: true })).outcomes).toEqual(['2 rejected', '3 unchanged']);
     } finally {
       await between.close();
@@ -214,7 +214,7 @@ describe('a key that the service stores in another form', () => {
       const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['new-2', 'B', 'Bonn']]));
       const first = await desk.import(file, CREATE, { env, signal: stop.signal });
       expect(first.outcomes).toEqual(['2 created', '3 not_attempted']);
-      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 unknown', '3 created']);
+      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 ambiguous', '3 created']);
       const { resource, match, columns } = CREATE;
       const orphans = { after: 1, set: { lifecycle_stage: 'Retired' } };
       const night = { resource, match: { key: match.key }, columns, orphans };

@@ -167,8 +167,8 @@ class RowPlan {
       return this.refuse('failed', 'list_incomplete', text);
     }
     if (this.options.unseen?.has(row.key)) {
-      const text = `An earlier run created the ${spec.name} with the key "${key}", and the service has not shown it since: it keeps the key in another form, or the record is gone. Nothing was sent: it would be there twice. Look in the service, and write the key as it stands there. Where the record is gone, --force creates it anew.`;
-      return this.refuse('unknown', 'outcome_unknown', text);
+      const text = `An earlier run created the ${spec.name} with the key "${key}", and the service has not shown it since: it keeps the key in another form, or the record is gone. Nothing was sent: it would be there twice. Look in the service, and write the key as it stands there. Where the record is gone, an import with --force creates it anew.`;
+      return this.refuse('ambiguous', 'near_match', text);
     }
     return this.create();
   }

@@ -45,7 +45,7 @@ export function noteCreator(run: Run, resource: ResourceName): void {
 /**
  * Reads by their ids the records that these runs created and the look-up did not find, as if it had shown them, and those whose
  * keys the service was seen to store in another form. `unread`: keys of those that cannot be read yet: they exist, and must not
- * be created a second time; nor those of `unseen`, but by `--force`. `rekeyed`: what has another key than it was created from.
+ * be created a second time; nor those of `unseen`, but by an import with `--force`. `rekeyed`: what has another key than it was created from.
  */
 export async function findOwnRecords(
   run: Run,
@@ -66,7 +66,7 @@ export async function findOwnRecords(
     const { id } = last;
     if (typeof id !== 'number') {
       if (snapshot.has(key)) known.rememberAs(spec.name, sentKey, undefined);
-      else if (!run.request.force) unseen.add(key);
+      else if (!run.request.force || run.request.kind !== 'import') unseen.add(key);
     } else if (!snapshot.has(key)) toRead.set(key, { id, isNew: false });
   }
   for (const creator of run.creators) {

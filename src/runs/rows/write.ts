@@ -31,9 +31,6 @@ const MAX_COMPARED = 5_000;
 /** The same where the job says `reread: always`: a request that waits longer reads once more. */
 const FRESH_ALWAYS_MS = 5_000;
 
-/** How often, in milliseconds, it is made durable which records were created and not seen yet. */
-const KEEP_EVERY_MS = 200;
-
 /**
  * matched & planned → applied: plans a part, makes its intents durable, sends it. Rows that refer to rows of this file
  * come in later waves.
@@ -59,7 +56,7 @@ export async function writeRows(run: Run, matched: Matched): Promise<void> {
   const braked = state.stopped instanceof RunError && state.stopped.kind === 'braked';
   if (!run.signal.aborted && (state.stopped === undefined || braked)) {
     await fillMissingIds(run, matched, withoutId, run.settings.settleWindowMs.slice(0, 3));
-  }
+  } else for (const key of withoutId.keys()) rememberUnseen(matched, key, {});
   if (!run.signal.aborted && state.stopped === undefined) await learnModels(run, matched);
   await matched.known.flush();
   // What was under way has come in since: the brake says what it comes to.
@@ -157,7 +154,6 @@ function openWriter(
   carrier: Carrier | undefined,
   sizes: PartSizes,
 ): Writer {
-  let keptAt = Number.NEGATIVE_INFINITY;
   const lookUp = batchLookUps(matched.match, () => state().durableCreates, run.clock.after);
   const writer: Writer = new Writer({
     plan: matched.options,
@@ -185,15 +181,8 @@ function openWriter(
         reached('intent-durable');
       },
       outcome(outcome, diff) {
-        if (outcome.kind === 'created' && outcome.id === undefined && outcome.key !== '') {
+        if (outcome.kind === 'created' && outcome.id === undefined && outcome.key !== '')
           withoutId.set(outcome.key, outcome.ref.row);
-          rememberUnseen(matched, outcome.key, {});
-          // Also of a run that is killed, and whose file is imported anew.
-          if (run.clock.now() - keptAt > KEEP_EVERY_MS) {
-            keptAt = run.clock.now();
-            matched.known.flush().catch((error: unknown) => state().stop(error as Error));
-          }
-        }
         recordOutcome(run, outcome, diff);
         sizes.ended();
         reached('outcome-noted');
@@ -260,6 +249,7 @@ async function fillMissingIds(
       `${countText(lost.length, 'record')} that this run created cannot be found by the key of the row: ${lost.length === 1 ? 'row' : 'rows'} ${named}. The service shows them late, or keeps their keys in another form. Look in the service: rows with these keys are held back from now on, until they have the form that the service keeps.`,
     );
   }
+  for (const key of withoutId.keys()) rememberUnseen(matched, key, {});
   withoutId.clear();
   if (ids.size === 0) return;
   const unseen = matched.mapping.fields.some((field) => isWriteOnly(field, matched.options));
@@ -283,7 +273,7 @@ async function fillMissingIds(
   reached('ids-noted');
 }
 
-/** Keeps from when a record is created until it is seen that a row with its key must not create it once more. */
+/** Keeps that a record was created and not seen yet, so that no row with its key creates it once more. */
 function rememberUnseen({ known, spec, match }: Matched, text: string, kept: Json | undefined): void {
   const key = keyOfText(text, match.key.length);
   if (spec.readable && key !== undefined) known.rememberAs(spec.name, sentKeyOf(match.key, key), kept);
