@@ -65,6 +65,9 @@ export const REVIEW_MARKER = 'delete this cell when the row is right';
  */
 export const LINE_KEY = '_line';
 
+/** The key of a rejected line under which stand those keys of its file that it does not give. */
+export const LACKS_KEY = '_lacks';
+
 export const UNREVIEWED_FAULT: RowFault = {
   code: 'ragged_row',
   message:

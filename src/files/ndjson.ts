@@ -1,9 +1,9 @@
 import { formatNumber, sizeText } from '../model/count-text.js';
 import { Decimal } from '../model/decimal.js';
 import { runFailure } from '../model/error.js';
-import { type Cell, isBlank, type RowFault, type SheetRow } from '../model/row.js';
+import { type Cell, displayText, isBlank, type RowFault, type SheetRow } from '../model/row.js';
 import type { OpenSource, SourceOptions } from '../model/source.js';
-import { LINE_KEY, textFault, truncatedText, UNREVIEWED_FAULT } from './cell-faults.js';
+import { LACKS_KEY, LINE_KEY, textFault, truncatedText, UNREVIEWED_FAULT } from './cell-faults.js';
 import { openText, type TextFile } from './encoding/open-text.js';
 import type { SourceLimits } from './limits.js';
 
@@ -52,7 +52,9 @@ async function headingsOf(path: string, chunks: AsyncIterable<Buffer>, limits: S
     if (seen++ < HEADING_LINES) {
       const pairs = parseJsonLine(entry.line);
       if (typeof pairs === 'string') firstFault ||= ` Line ${entry.row}: ${pairs}.`;
-      else for (const [heading] of pairs) headings.add(heading);
+      else
+        for (const [heading, cell] of pairs)
+          for (const name of heading === LACKS_KEY ? namesIn(cell) : [heading]) headings.add(name);
       if (headings.size > limits.columns) {
         throw runFailure(`${path}: the objects have more than ${limits.columns} different keys.`);
       }
@@ -139,7 +141,7 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
   if (typeof parsed === 'string') ragged(`The line is no JSON object: ${parsed}. Correct the line.`);
   if (awaitsReview(pairs)) faults.push(UNREVIEWED_FAULT);
   for (const [heading, cell] of pairs) {
-    if (heading === LINE_KEY) continue;
+    if (heading === LINE_KEY || heading === LACKS_KEY) continue;
     const index = positions.get(heading);
     if (index === undefined) {
       ragged(`The key "${clip(heading)}" is not among the keys of the first lines. Name it there too, or remove it.`);
@@ -153,6 +155,16 @@ function toRow(row: number, line: string, positions: ReadonlyMap<string, number>
   }
   const rawLine = line.endsWith('\r') ? line.slice(0, -1) : line;
   return faults.length > 0 ? { row, cells, faults, line: rawLine } : { row, cells, line: rawLine };
+}
+
+/** The keys that a rejected line says it lacks; none where somebody has spoilt the list. */
+function namesIn(cell: Cell): string[] {
+  try {
+    const names: unknown = JSON.parse(displayText(cell));
+    return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Whether an object of a file of rejected rows was refused for its form and nobody has said that it is right now. */

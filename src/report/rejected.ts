@@ -1,5 +1,5 @@
 import { writeAtomically } from '../files/atomic-write.js';
-import { LINE_KEY, markEscapedBytes, REVIEW_MARKER } from '../files/cell-faults.js';
+import { LACKS_KEY, LINE_KEY, markEscapedBytes, REVIEW_MARKER } from '../files/cell-faults.js';
 import { csvEncoder } from '../files/csv/write.js';
 import { encodeText, isEncodable } from '../files/encoding/encoding.js';
 import { type JsonMember, jsonMembers, parseJsonLine } from '../files/ndjson.js';
@@ -262,8 +262,8 @@ async function writeNdjson(
 
 /**
  * The members of the line as they stand in it, so that what is nested stays nested and what stands twice stays twice,
- * then those keys of the file that it lacks, then ours. Without the keys it lacks, one that no rejected line holds would
- * be a missing heading to the job.
+ * then the names of those keys of the file that it lacks, then ours. Without these names, a key that no rejected line holds
+ * would be a missing heading to the job; with a value it would be given.
  */
 function rejectedObject({ row, outcome }: RejectedRow, headings: readonly string[]): string {
   const line = row.line ?? '';
@@ -272,13 +272,13 @@ function rejectedObject({ row, outcome }: RejectedRow, headings: readonly string
   const formFault = row.faults?.some(({ code }) => code === 'ragged_row') ?? false;
   const members = pairs ? jsonMembers(line) : [];
   const kept = members.filter(
-    ({ name }) => !OWN_COLUMNS.has(name.trim().toLowerCase()) && !(formFault && name === LINE_KEY),
+    ({ name }) =>
+      !OWN_COLUMNS.has(name.trim().toLowerCase()) && name !== LACKS_KEY && !(formFault && name === LINE_KEY),
   );
   // What is nested under a key has a heading of its own; the key is there, and once.
   const present = new Set([...(pairs ?? []).map(([heading]) => heading), ...members.map(({ name }) => name)]);
-  const lacking = headings
-    .filter((heading) => !present.has(heading))
-    .map((heading) => `${JSON.stringify(heading)}:null`);
+  const names = headings.filter((heading) => !present.has(heading));
+  const lacking = names.length > 0 ? [`"${LACKS_KEY}":${JSON.stringify(JSON.stringify(names))}`] : [];
   const ours = ownCells(outcome).map((cell, at) => `${JSON.stringify(REJECTED_COLUMNS[at])}:${jsonText(cell)}`);
   if (formFault) ours.push(lineMember(line, members, pairs !== undefined));
   return `{${[...kept.map(({ text }) => text), ...lacking, ...ours].join(',')}}`;

@@ -106,6 +106,24 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toEqual(['Desk', 'Chair']);
   });
 
+  it('nor does it where its row came in by the rejected file of its own import', async () => {
+    const corrected = async (of: { readonly reportDir: string }, from: string, to: string) => {
+      const text = await readFile(join(of.reportDir, 'rejected.csv'), 'utf8');
+      return desk.file('rejected.csv', text.replace(from, to));
+    };
+    const rows = [['Lamp', '1'] as const, ['Desk', 'x'] as const, ['Chair', 'y'] as const, ['Shelf', 'z'] as const];
+    const base = await desk.import(
+      await file(...rows.map(([name, cost]) => [name, 'Bern', 'Laptop', cost] as const)),
+      JOB,
+    );
+    const second = await desk.import(await corrected(base, ',x,', ',1,'), JOB);
+    await desk.import(await corrected(second, ',y,', ',2,'), JOB);
+    const lines = (await readFile(join(base.reportDir, 'rejected.csv'), 'utf8')).replace(',y,', ',2,').split('\r\n');
+    const chair = await desk.file('rejected.csv', [lines[0], ...lines.slice(2)].join('\r\n'));
+    await expect(desk.import(chair, JOB)).rejects.toThrow(/would be there twice \(1\): 2\./);
+    expect(names()).toEqual(['Lamp', 'Desk', 'Chair']);
+  });
+
   it('also after the run that handed them back ended long ago, while one that took some of them stays', async () => {
     const base = await desk.import(await file(['Desk', 'Bern', 'Laptop', 'x'], ['Chair', 'Bern', 'Laptop', 'y']), JOB);
     const rejected = await readFile(join(base.reportDir, 'rejected.csv'), 'utf8');

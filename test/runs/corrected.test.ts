@@ -51,6 +51,40 @@ describe('corrected rows are read as the file was that they are of', () => {
     for (const serial of ['B1', 'B2']) expect(record(serial)).toMatchObject({ original_cost: '12.345' });
   });
 
+  it('rows without a key are not taken for those of another file that were refused alike', async () => {
+    const job = { ...JOB, match: { key: 'none' } };
+    const first = await desk.import(await desk.file('a.csv', [HEADING, ...CLEAR, 'B1;;1,500;', ''].join('\n')), job);
+    const points = CLEAR.map((line) => line.replace('1.000,50', '1,000.50'));
+    const file = await desk.file('b.csv', [HEADING, ...points, '007;;1,700;', ''].join('\n'));
+    expect((await desk.import(file, job)).summary.rows).toMatchObject({ invalid: 1 });
+    const again = await desk.import(await corrected(first, 'B1;;', 'B1;fixed;'), job);
+    expect(again.summary.detected?.join(' ')).toContain(first.summary.run);
+    expect(record('B1')).toMatchObject({ original_cost: '1.50' });
+  });
+
+  it('of two columns with one heading, zeros of the one that was not at fault are put back', async () => {
+    const columns = { Serial: 'serial_number', Name: 'name', 'Code #1': 'original_cost', 'Code #2': 'asset_tag' };
+    const job = { ...JOB, columns };
+    const rows = ['Serial;Name;Code;Code', 'B1;box;x;0077', ''];
+    const first = await desk.import(await desk.file('a.csv', rows.join('\n')), job);
+    expect(first.faults.map(({ column }) => column)).toEqual(['Code #1']);
+    await desk.import(await corrected(first, 'x;0077', '4;77'), job);
+    expect(record('B1')).toMatchObject({ asset_tag: '0077' });
+  });
+
+  it('a key that a JSON line lacks is still not given when the line comes back', async () => {
+    const columns = { Serial: 'serial_number', Name: 'name', Cost: 'original_cost', Room: 'room' };
+    const job = { ...JOB, blank: 'clear', columns };
+    const line = (more: object) => `${JSON.stringify({ Serial: 'B1', Name: 'box', ...more })}\n`;
+    await desk.import(await desk.file('a.ndjson', line({ Cost: 1, Room: 'R1' })), job);
+    const lines = line({ Cost: 'x' }) + line({ Serial: 'B2', Cost: 2, Room: 'R2' });
+    const { reportDir } = await desk.import(await desk.file('b.ndjson', lines), job);
+    const rejected = await readFile(join(reportDir, 'rejected.ndjson'), 'utf8');
+    const again = await desk.import(await desk.file('c.ndjson', rejected.replace('"x"', '3')), job);
+    expect(again.outcomes).toEqual(['1 updated']);
+    expect(record('B1')).toMatchObject({ original_cost: '3.00', room: 'R1' });
+  });
+
   it('a date with two readings is refused there and here, until it is written so that it has one', async () => {
     const rows = ['B1;;1;03/04/2025', 'B2;box;1;04/03/2025'];
     const first = await desk.import(await desk.file('a.csv', [HEADING, ...CLEAR, ...rows, ''].join('\n')), JOB);

@@ -116,8 +116,9 @@ function locateColumns(
       const found = find(options.field, fieldPath, 'value');
       if (!found) continue;
       assignments.push({ field: found.field, path: fieldPath });
-      // A column without a heading is called as the job calls it.
-      const shown = meta.headings[index]?.trim() ? meta.headings[index]! : heading;
+      // A column without a heading, or with that of another one, is called as the job calls it.
+      const own = meta.headings[index] ?? '';
+      const shown = headings.positions(own).length === 1 ? own : heading;
       located.push({ ...found, heading: shown, index, options, dates, path: at });
     }
   }

@@ -8,7 +8,7 @@ import { checkValue } from '../../resources/value-check.js';
 import { equalsStored, isTruncated as isCutByService, isNormalisedForm } from '../apply/compare.js';
 import { isSavedForm, trimText } from '../map/cell-text.js';
 import type { MappingInput } from '../map/columns.js';
-import { excerpt } from '../map/headings.js';
+import { excerpt, indexHeadings } from '../map/headings.js';
 import { compileMapping, type Mapping } from '../map/map.js';
 import { findTarget } from '../map/targets.js';
 import { type ExportedCell, isNamedRef, type ResolvedRow, type StagedRow, type StagedValue } from '../rows.js';
@@ -195,11 +195,12 @@ export function keepEdits(
     const found = findTarget(name, job, spec, catalogue);
     if (!('problem' in found)) positions.set(found.field, at);
   }
+  const headings = indexHeadings(meta.headings);
   const columns = mapping.columns.flatMap(({ field, heading, spec: { type } }): ExportedColumn[] => {
     const at = positions.get(field);
     if (at === undefined || mapping.key.includes(field)) return [];
     const isText = type.kind === 'text' || type.kind === 'email';
-    return [{ field, heading, index: meta.headings.indexOf(heading), at, isText }];
+    return [{ field, heading, index: headings.positions(heading)[0] ?? -1, at, isText }];
   });
   const exportMapping = compileMapping({ ...input, job: asExported(job) });
   const width = meta.headings.length;

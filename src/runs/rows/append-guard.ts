@@ -111,7 +111,7 @@ async function mayGoOn(home: string, run: string): Promise<boolean> {
   return entry.status === 'running' || (isResumable(entry) && (await undoneBy(home, run)) === undefined);
 }
 
-/** The rows of a run that corrected files of it have appended, each with the run that did. */
+/** The rows of a run that corrected files of it, and those of what they left, have appended, each with the run that did. */
 async function appendedRows(run: Run, by: string): Promise<ReadonlyMap<number, string>> {
   const { home } = run.settings;
   const found = new Map<number, string>();
@@ -123,9 +123,14 @@ async function appendedRows(run: Run, by: string): Promise<ReadonlyMap<number, s
     const takenRows = queryStore(folder, (store) =>
       readAsOf(store).handedBackBy === by ? store.rows.rowNumbers(APPENDED_ROWS) : undefined,
     );
-    const source = takenRows?.size ? await sourceOf(home, id) : undefined;
-    if (!takenRows || !source) continue;
-    for await (const [row, of] of originalRows(source)) if (takenRows.has(row)) found.set(of, id);
+    if (!takenRows) continue;
+    const later = await appendedRows(run, id);
+    const source = takenRows.size + later.size > 0 ? await sourceOf(home, id) : undefined;
+    if (!source) continue;
+    for await (const [row, of] of originalRows(source)) {
+      const taker = takenRows.has(row) ? id : later.get(row);
+      if (taker !== undefined) found.set(of, taker);
+    }
   }
   return found;
 }

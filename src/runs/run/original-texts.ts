@@ -2,6 +2,7 @@ import type { Cell, SheetRow } from '../../model/row.js';
 import type { OpenSource } from '../../model/source.js';
 import { isSavedForm } from '../../pipeline/map/cell-text.js';
 import { excerpt } from '../../pipeline/map/headings.js';
+import { columnNames } from '../../suggest/column-names.js';
 
 /** The rows that corrected ones were. */
 interface OriginalRows {
@@ -10,8 +11,8 @@ interface OriginalRows {
   numberOf(row: SheetRow): number | undefined;
   /** For each column of the corrected file, 0-based, where it stood; -1 of one that is new. */
   readonly columns: readonly number[];
-  /** Rows by number, with the headings of their cells that were at fault: those were to be corrected. */
-  faulty(rows: readonly number[]): ReadonlyMap<number, ReadonlySet<string | undefined>>;
+  /** Rows by number, with where their cells stood that were at fault: those were to be corrected. */
+  faulty(rows: readonly number[]): ReadonlyMap<number, ReadonlySet<number>>;
 }
 
 /**
@@ -23,6 +24,7 @@ export function withOriginalTexts(
   { source, numberOf, columns, faulty }: OriginalRows,
   warn: (text: string) => void,
 ): OpenSource {
+  const names = columnNames(meta.headings);
   async function* restored() {
     const originals = rowFinder(source);
     try {
@@ -34,12 +36,12 @@ export function withOriginalTexts(
           const number = numberOf(row) ?? 0;
           const texts = found.get(number)?.cells ?? [];
           const cells = row.cells.map((cell, at) => {
-            const original = texts[columns[at] ?? -1] ?? '';
-            const heading = meta.headings[at] ?? '';
+            const was = columns[at] ?? -1;
+            const original = texts[was] ?? '';
             const isText = typeof original === 'string';
             if (!(isText ? isSavedForm(cell, original, meta.format) : lacksLook(cell, original))) return cell;
-            if (faults.get(number)?.has(heading)) return cell;
-            if (isText) warn(restoredText(heading));
+            if (faults.get(number)?.has(was)) return cell;
+            if (isText) warn(restoredText(names[at] ?? ''));
             return original;
           });
           return cells.every((cell, at) => cell === row.cells[at]) ? row : { ...row, cells };
@@ -63,7 +65,7 @@ const restoredText = (heading: string): string =>
   `"${excerpt(heading)}": cells have lost the zeros, the plus sign, the exponent or the digits behind the 15th with which they were handed back, such as 00123, which a spreadsheet program saves as 123: they are read as they were. Where that is a change, empty the cell _row of the row.`;
 
 /** Finds rows of a table by their numbers; where these ascend from one call to the next, the table is read once. */
-function rowFinder(source: OpenSource) {
+export function rowFinder(source: OpenSource) {
   let reading: AsyncIterator<readonly SheetRow[]> | undefined;
   let batch: readonly SheetRow[] = [];
   const close = async () => {

@@ -6,9 +6,10 @@ import { jsonMembers } from '../../files/ndjson.js';
 import { openSource } from '../../files/open.js';
 import type { Correction } from '../../model/correction.js';
 import { usageError } from '../../model/error.js';
+import type { Issue } from '../../model/issue.js';
 import { type RowsJob, targetsOf } from '../../model/job.js';
 import type { Outcome } from '../../model/outcome.js';
-import { displayText, isBlank, type SheetRow } from '../../model/row.js';
+import { type Cell, displayText, isBlank, type SheetRow } from '../../model/row.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../../model/source.js';
 import { foldText } from '../../model/value.js';
 import { type DecimalSurvey, showsAmounts } from '../../pipeline/map/amounts.js';
@@ -21,7 +22,7 @@ import { READ_AS, RunStore } from '../../store/run-store.js';
 import { columnNames } from '../../suggest/column-names.js';
 import { type RunFolder, runFolder } from './layout.js';
 import { type RunInfo, readRunInfo, runIds } from './list.js';
-import { withOriginalTexts } from './original-texts.js';
+import { rowFinder, withOriginalTexts } from './original-texts.js';
 
 export { columnNames };
 
@@ -160,6 +161,7 @@ export async function withHandedBackTexts(
   if (by === undefined || !earlier) return source;
   const rowAt = headings.map(foldText).lastIndexOf('_row');
   const before = columnsOf(earlier);
+  const { positions } = indexHeadings(earlier.meta.headings);
   return withOriginalTexts(
     source,
     {
@@ -168,7 +170,8 @@ export async function withHandedBackTexts(
       columns: columnsOf(source).map((name) => (name === undefined ? -1 : before.indexOf(name))),
       faulty(rows) {
         const outcomes = queryStore(runFolder(home, by), (store) => outcomesOf(store, rows)) ?? [];
-        return new Map(outcomes.map(({ ref, issues }) => [ref.row, new Set(issues.map(({ column }) => column))]));
+        const stood = ({ column = '' }: Issue) => positions(column);
+        return new Map(outcomes.map(({ ref, issues }) => [ref.row, new Set(issues.flatMap(stood))]));
       },
     },
     warn,
@@ -190,6 +193,7 @@ interface ReturnedRow {
   readonly message: string;
   /** What stands in the columns that the key is mapped from. */
   readonly key: readonly string[];
+  readonly cells: readonly Cell[];
 }
 
 /** How the latest run of the same job read its file that ended these rows so, under these keys; empty where there is none. */
@@ -209,7 +213,7 @@ async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource):
       const encoding = earlierEncoding(jobSpec, own, source);
       // Their letters are known only now.
       const sameRows = await firstRows(await inEncoding(home, info, own, encoding), keys);
-      if (keysMatch(ended, sameRows, jobSpec.match.key.length))
+      if (keysMatch(ended, sameRows, jobSpec.match.key.length, await originalRows(source, sameRows)))
         return { handedBackBy: by, ...(encoding && { encoding }), ...(ended.decimal && { decimal: ended.decimal }) };
     }
     if (++searched === MAX_RUNS) break;
@@ -227,11 +231,29 @@ async function firstRows(source: OpenSource, keys: ReadonlySet<string>): Promise
       const row = rowNumber(ours('_row'));
       if (row === undefined) continue;
       const key = cells.filter((_, at) => keys.has(columns[at] ?? '')).map((cell) => keyForm(displayText(cell)));
-      found.push({ row, outcome: ours('_outcome'), message: ours('_message'), key });
+      found.push({ row, outcome: ours('_outcome'), message: ours('_message'), key, cells });
       if (found.length >= SAMPLE_ROWS) return found;
     }
   }
   return found;
+}
+
+async function originalRows(source: OpenSource, rows: readonly ReturnedRow[]): Promise<ReadonlyMap<number, SheetRow>> {
+  const originals = rowFinder(source);
+  const found = await originals.find(new Set(rows.map(({ row }) => row)));
+  await originals.close();
+  return found;
+}
+
+/** Whether half of what stood in a row stands in it still, but for what was at fault. Dates come back in forms of their own. */
+function isAlike(cells: readonly Cell[], { issues }: Outcome, original: SheetRow | undefined): boolean {
+  const faulty = issues.map(({ value = '' }) => keyForm(value));
+  const texts = cells.map((cell) => keyForm(displayText(cell)));
+  const dates = cells.filter((cell) => typeof cell === 'object' && cell.t === 'd').length;
+  const before = original?.cells
+    .map((cell) => keyForm(displayText(cell)))
+    .filter((text) => text && !faulty.includes(text));
+  return !before || (before.filter((text) => texts.includes(text)).length + dates) * 2 >= before.length;
 }
 
 /** Keys are compared as a spreadsheet program may have saved them. */
@@ -273,14 +295,20 @@ function matchingOutcomes(store: RunStore, rows: readonly ReturnedRow[]): EndedR
 
 /**
  * Whether at least three quarters of the rows have the keys under which they ended, or are among those that a run has not ended; one
- * without a key is known by what was said of it.
+ * without a key is known by what was said of it and what else it holds.
  */
-function keysMatch({ outcomes, isOpen }: EndedRows, rows: readonly ReturnedRow[], fields: number): boolean {
-  const alike = rows.filter(({ row, message, key }) => {
+function keysMatch(
+  { outcomes, isOpen }: EndedRows,
+  rows: readonly ReturnedRow[],
+  fields: number,
+  originals: ReadonlyMap<number, SheetRow>,
+): boolean {
+  const alike = rows.filter(({ row, message, key, cells }) => {
     const outcome = outcomes.get(row);
     const parts = outcome?.key ? (keyParts(outcome.key, fields) ?? []).map(keyForm) : [];
     if (parts.length > 0 && key.length > 0) return key.some((part) => parts.includes(part));
-    return !outcome || outcome.kind === 'not_attempted' ? isOpen : message === rejectedLine(outcome)[3];
+    if (!outcome || outcome.kind === 'not_attempted') return isOpen;
+    return message === rejectedLine(outcome)[3] && isAlike(cells, outcome, originals.get(row));
   });
   return alike.length * 4 >= rows.length * 3;
 }
