@@ -22,21 +22,17 @@ export function resultOf(row: StoredRow, stopReason: string): RowResult {
   return { outcome: added.length === 0 ? outcome : { ...outcome, issues: [...outcome.issues, ...added] }, diff };
 }
 
-/** A field by the name that people read. */
-export const fieldName = (field: string, names: RunStore['names']): string =>
-  names[field] ?? (field.startsWith('form.') ? field.replace(/^form\.\d+/, (form) => names[form] ?? form) : field);
-
-/** A sentence with its fields by the names that people read. */
+/** A field, or a sentence with fields, by the names that people read. */
 export const withFieldNames = (text: string, names: RunStore['names']): string =>
-  text.replace(/\b(?:template\.\d+\.\d+|form\.\d+)\b/g, (field) => names[field] ?? field);
+  text.replace(/(?<![\w.])(?:template\.\d+\.\d+(?!\.?\w)|form\.\d+\b)/g, (field) => names[field] ?? field);
 
 /** Gives results the names of fields that people read. */
 export function fieldNamer(names: RunStore['names']): (result: RowResult) => RowResult {
   if (Object.keys(names).length === 0) return (result) => result;
-  const nameOf = (field: string) => fieldName(field, names);
+  const nameOf = (text: string) => withFieldNames(text, names);
   return ({ outcome, diff }) => {
     const issues = outcome.issues.map((issue) => {
-      const message = withFieldNames(issue.message, names);
+      const message = nameOf(issue.message);
       return issue.field ? { ...issue, message, field: nameOf(issue.field) } : { ...issue, message };
     });
     return {

@@ -5,7 +5,7 @@ import type { ReconcileJob } from '../../model/job.js';
 import type { Night, ReconcileFacts } from '../../model/reconcile.js';
 import { type BrakeFinding, type PlanCounts, trippedByPlan, unknownKeys } from '../../pipeline/plan/brakes.js';
 import { nightOf, type ReconcileInput } from '../../report/reconcile/compare.js';
-import { fieldName } from '../../report/results.js';
+import { withFieldNames } from '../../report/results.js';
 import type { Summary } from '../../report/summary.js';
 import type { Mirror } from '../../service/port.js';
 import { withHome } from '../../store/home.js';
@@ -453,7 +453,7 @@ export function createDifferenceCounter({ store }: Pick<Run, 'store'>) {
     },
     counts(): ReconcileFacts['differences'] {
       const { names } = store;
-      const fields = [...byField].map(([field, counts]) => ({ field: fieldName(field, names), ...counts }));
+      const fields = [...byField].map(([field, counts]) => ({ field: withFieldNames(field, names), ...counts }));
       const sum = (of: (one: (typeof fields)[number]) => number) => fields.reduce((total, one) => total + of(one), 0);
       return {
         rows,

@@ -6,7 +6,7 @@ import { changedFields } from '../../pipeline/apply/write.js';
 import type { Mapping } from '../../pipeline/map/map.js';
 import { parseBrake, trippedByRejections } from '../../pipeline/plan/brakes.js';
 import type { ResolvedRow } from '../../pipeline/rows.js';
-import { fieldName, isNew } from '../../report/results.js';
+import { isNew, withFieldNames } from '../../report/results.js';
 import { BRAKE_PREFIX, type RowResult, type RunStore } from '../../store/run-store.js';
 import type { Run } from '../run/run.js';
 import { readRows } from './row-files.js';
@@ -60,14 +60,14 @@ function isPlanned(outcome: Outcome, dryRun: boolean): boolean {
 
 /** Headings of the file by what the reports call their fields. */
 export function headingsOf({ store: { names } }: Pick<Run, 'store'>, { columns }: Pick<Mapping, 'columns'>) {
-  return Object.fromEntries(columns.map(({ field, heading }) => [fieldName(field, names), heading]));
+  return Object.fromEntries(columns.map(({ field, heading }) => [withFieldNames(field, names), heading]));
 }
 
 /** The values that the record of a row would get. */
 export function plannedValues({ set, after }: ResolvedRow, names: RunStore['names']): readonly DiffText[] {
   const values: DiffText[] = [];
   const add = (field: string, value: string) =>
-    values.push({ field: fieldName(field, names), old: '', new: value, kind: 'set' });
+    values.push({ field: withFieldNames(field, names), old: '', new: value, kind: 'set' });
   for (const field of Object.keys(set)) if (!isEmpty(set[field])) add(field, valueText(set[field]));
   if (after && isEmpty(set[after.field])) add(after.field, recordOfRow(after));
   return values;

@@ -213,7 +213,7 @@ async function findEarlierRun(home: string, info: RowsRunInfo, own: OpenSource):
       const encoding = earlierEncoding(jobSpec, own, source);
       // Their letters are known only now.
       const sameRows = await firstRows(await inEncoding(home, info, own, encoding), keys);
-      if (keysMatch(ended, sameRows, jobSpec.match.key.length, await originalRows(source, sameRows)))
+      if (await keysMatch(ended, sameRows, jobSpec.match.key.length, source))
         return { handedBackBy: by, ...(encoding && { encoding }), ...(ended.decimal && { decimal: ended.decimal }) };
     }
     if (++searched === MAX_RUNS) break;
@@ -297,20 +297,24 @@ function matchingOutcomes(store: RunStore, rows: readonly ReturnedRow[]): EndedR
  * Whether at least three quarters of the rows have the keys under which they ended, or are among those that a run has not ended; one
  * without a key is known by what was said of it and what else it holds.
  */
-function keysMatch(
+async function keysMatch(
   { outcomes, isOpen }: EndedRows,
   rows: readonly ReturnedRow[],
   fields: number,
-  originals: ReadonlyMap<number, SheetRow>,
-): boolean {
-  const alike = rows.filter(({ row, message, key, cells }) => {
-    const outcome = outcomes.get(row);
+  source: OpenSource,
+): Promise<boolean> {
+  const told = new Map<ReturnedRow, Outcome>();
+  const known = rows.filter((one) => {
+    const outcome = outcomes.get(one.row);
     const parts = outcome?.key ? (keyParts(outcome.key, fields) ?? []).map(keyForm) : [];
-    if (parts.length > 0 && key.length > 0) return key.some((part) => parts.includes(part));
+    if (parts.length > 0 && one.key.length > 0) return one.key.some((part) => parts.includes(part));
     if (!outcome || outcome.kind === 'not_attempted') return isOpen;
-    return message === rejectedLine(outcome)[3] && isAlike(cells, outcome, originals.get(row));
+    if (one.message === rejectedLine(outcome)[3]) told.set(one, outcome);
+    return false;
   });
-  return alike.length * 4 >= rows.length * 3;
+  const originals = await originalRows(source, [...told.keys()]);
+  const alike = [...told].filter(([{ row, cells }, outcome]) => isAlike(cells, outcome, originals.get(row)));
+  return (known.length + alike.length) * 4 >= rows.length * 3;
 }
 
 /** What the columns are called that the key is mapped from. */
