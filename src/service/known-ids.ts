@@ -83,13 +83,25 @@ export function openKnownIds(home: string, service: string): KnownIds {
   function textOf(resource: string, id: number): string | undefined {
     const found = pending.get(`${resource}/${id}`);
     if (found) return found.fields;
+    if (!hasRecords(resource)) return undefined;
     return selectFields.get(service, resource, String(id))?.['fields'] as string | undefined;
+  }
+
+  /** Of most resources reads show everything, and nothing is kept: each record that is created would be looked up in vain. */
+  function hasRecords(resource: string): boolean {
+    const known = withRecords.get(resource) ?? selectAny.get(service, resource) !== undefined;
+    withRecords.set(resource, known);
+    return known;
   }
 
   const selectNames = database.prepare('select kind, id, name from name where service = ? order by number');
   const selectWithoutId = database.prepare(
     `select resource, record, fields from written where service = ? and record >= '"' and record < '#'`,
   );
+  const selectAny = database.prepare(
+    `select 1 from written where service = ? and resource = ? and record >= '#' limit 1`,
+  );
+  const withRecords = new Map<string, boolean>();
   /** Another one once somebody else has written. */
   const selectVersion = database.prepare('pragma data_version');
   let version: unknown;
@@ -102,6 +114,7 @@ export function openKnownIds(home: string, service: string): KnownIds {
     for (const { kind, id, name } of selectNames.all(service))
       learn(kind as KnownKind, Number(id), JSON.parse(String(name)) as string);
     learned = [];
+    withRecords.clear();
     withoutId.clear();
     for (const { resource, record, fields } of selectWithoutId.all(service))
       withoutId.set(`${resource}/${record}`, String(fields));
@@ -119,7 +132,10 @@ export function openKnownIds(home: string, service: string): KnownIds {
       for (const { name, ids } of byName.get(kind)?.values() ?? []) if (ids.length > 0) yield name;
     },
     lastWritten: (resource, id) => readBody(textOf(resource, id)),
-    remember: (resource, id, fields) => put(resource, String(id), stringifyBody(fields)),
+    remember(resource, id, fields) {
+      withRecords.set(resource, true);
+      put(resource, String(id), stringifyBody(fields));
+    },
     lastWrittenAs: (resource, identity) => readBody(withoutId.get(identityKey(resource, identity))),
     rememberAs(resource, identity, fields) {
       const key = identityKey(resource, identity);

@@ -1,7 +1,7 @@
 import type { FieldDiff } from '../../model/change.js';
 import { runFailure } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
-import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
+import { type Fields, isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readRecord } from '../../resources/read.js';
 import type { Json } from '../../service/port.js';
 import { changesOf, isWriteOnly, type Merge, templateOf } from '../plan/merge.js';
@@ -78,30 +78,30 @@ export class ReadBack {
 
   constructor(private readonly run: WriteRun) {}
 
-  /** Resolves when the update may go: with the means to end its turn, where it is to be read back. */
-  async turn(change: Update): Promise<EndTurn | undefined> {
+  /** Resolves when the update to `target` may go: with the means to end its turn, where it is to be read back. */
+  async turn(change: Update, target: Fields): Promise<EndTurn | undefined> {
     if (!this.run.options.plan.spec.readable) return undefined;
     for (;;) {
       const [check] = this.pendingChecks;
       if (!check) {
         const mayStay = changesOf(change.diff).some(({ field, kind }) => kind === 'clear' && this.uncleared.has(field));
-        const allCovered = !mayStay && (this.turns >= MAX_TURNS || this.uncovered(change).length === 0);
+        const allCovered = !mayStay && (this.turns >= MAX_TURNS || this.uncovered(change, target).length === 0);
         if (this.verified && allCovered) return undefined;
-        if (!this.currentTurn) return this.takeTurn(change);
+        if (!this.currentTurn) return this.takeTurn(() => this.uncovered(change, target));
       }
       await (check ?? this.currentTurn);
       if (this.run.halted) throw new Halted();
     }
   }
 
-  private takeTurn(change: Update): EndTurn {
+  private takeTurn(uncovered: () => readonly string[]): EndTurn {
     const { promise, resolve } = deferred();
     this.currentTurn = promise;
     return (verified) => {
       if (this.currentTurn !== promise) return;
       // A row that told nothing about how the service treats a PUT is no turn, as long as none did: all wait for one.
       if (verified || this.verified) this.turns++;
-      if (verified) for (const part of this.uncovered(change)) this.covered.add(part);
+      if (verified) for (const part of uncovered()) this.covered.add(part);
       this.verified ||= verified;
       this.currentTurn = undefined;
       resolve();
@@ -109,11 +109,9 @@ export class ReadBack {
   }
 
   /** What the update carries, sets or clears, reads show, and none has shown yet: fields, those of all rows of a form as one. */
-  private uncovered({ base, set }: Update): string[] {
-    const { plan } = this.run.options;
-    const carried = base.record ? readRecord(plan.spec, base.record as Json, plan.lexicon).fields : {};
-    const own = fieldReaders(plan.spec);
-    const fields = [...Object.keys(carried), ...Object.keys(set)].filter((name) => {
+  private uncovered({ set }: Update, target: Fields): string[] {
+    const own = fieldReaders(this.run.options.plan.spec);
+    const fields = Object.keys(target).filter((name) => {
       const reader = own.get(name);
       return reader ? reader.paths.length > 0 && !reader.field.derived : name !== 'id';
     });

@@ -46,6 +46,7 @@ type Sent = Extract<SendResult, { kind: 'sent' }>;
 export class UpdateRow extends RowWrite<Update> {
   /** The record that the request is made from, as it was read last. */
   private base = this.change.base;
+  private merged: { readonly base: Update['base']; readonly merge: Merge } | undefined;
   private endTurn: EndTurn | undefined;
   /** The request that decided what became of the row. */
   private lastSent: Sent | undefined;
@@ -90,7 +91,7 @@ export class UpdateRow extends RowWrite<Update> {
   }
 
   protected override async attempt(): Promise<void> {
-    this.endTurn = await this.readBack.turn(this.change);
+    this.endTurn = await this.readBack.turn(this.change, this.merge().target);
     try {
       await super.attempt();
     } finally {
@@ -168,9 +169,15 @@ export class UpdateRow extends RowWrite<Update> {
     return this.run.options.plan.memory.lastWritten(this.change.id, this.change.set, this.currentRecord());
   }
 
+  /** The row put onto the record: once, unless it was read again, or holds what may be understood once more is learned. */
   private merge(): Merge {
+    const { base } = this;
+    if (this.merged?.base === base) return this.merged.merge;
     const { plan } = this.run.options;
-    return mergeRow(this.change.set, mergeBaseOf(this.currentRecord(), this.lastWrite(), plan), plan);
+    const current = mergeBaseOf(this.currentRecord(), this.lastWrite(), plan);
+    const merge = mergeRow(this.change.set, current, plan);
+    if (current.read.losses.length === 0) this.merged = { base, merge };
+    return merge;
   }
 
   /**
