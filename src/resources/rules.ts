@@ -17,7 +17,7 @@ export function isRequired(field: FieldSpec, operation: 'create' | 'update'): bo
  */
 export function checkRecord(spec: ResourceSpec, fields: Fields, operation: 'create' | 'update'): Issue[] {
   const issues: Issue[] = [];
-  for (const field of requiredFields(spec)[operation]) {
+  for (const field of ruledFields(spec)[operation]) {
     if (isEmpty(fields[field.name])) issues.push(requiredFault(spec, field, operation));
   }
   addPairs(spec, fields, issues);
@@ -27,9 +27,13 @@ export function checkRecord(spec: ResourceSpec, fields: Fields, operation: 'crea
 }
 
 /** Every row is asked for these few. */
-const requiredFields = memoized((spec: ResourceSpec) => ({
+const ruledFields = memoized((spec: ResourceSpec) => ({
   create: spec.fields.filter((field) => isRequired(field, 'create')),
   update: spec.fields.filter((field) => isRequired(field, 'update')),
+  /** Whose values an update may not all have. */
+  limited: spec.fields.flatMap((field) =>
+    field.type.kind === 'enum' && field.type.update ? [{ field, allowed: field.type.update }] : [],
+  ),
 }));
 
 function requiredFault(spec: ResourceSpec, field: FieldSpec, operation: 'create' | 'update'): Issue {
@@ -69,13 +73,12 @@ function addPairs(spec: ResourceSpec, fields: Fields, issues: Issue[]): void {
 }
 
 function statusIssues(spec: ResourceSpec, fields: Fields): Issue[] {
-  return spec.fields.flatMap((field) => {
+  return ruledFields(spec).limited.flatMap(({ field, allowed }) => {
     const value = fields[field.name];
-    if (field.type.kind !== 'enum' || !field.type.update || isEmpty(value)) return [];
-    if (field.type.update.includes(String(value))) return [];
+    if (isEmpty(value) || allowed.includes(String(value))) return [];
     return fault(
       'status_not_writable',
-      `${field.label} is "${valueText(value)}"; an update accepts only ${field.type.update.join(' and ')}. ` +
+      `${field.label} is "${valueText(value)}"; an update accepts only ${allowed.join(' and ')}. ` +
         'Say in the job what the value should become, or change it in the service.',
       { field: field.name, value: valueText(value) },
     );
