@@ -1,6 +1,6 @@
 import { hasPlanBrakes, trippedByPlan } from '../pipeline/plan/brakes.js';
 import { openAppendGuard } from './rows/append-guard.js';
-import { connect, takeWriteLock } from './rows/connection.js';
+import { takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
 import { assertNotRejected, loadGivenPlan, passBrakes, planRows } from './rows/plan.js';
@@ -32,7 +32,7 @@ export async function executeImport(run: Run): Promise<RunResult> {
   try {
     appended = await openAppendGuard(run);
     await appended?.assertNew();
-    const staged = await stageRows(run, await connect(run));
+    const staged = await stageRows(run);
     headings = headingsOf(run, staged.mapping);
     await takeWriteLock(run, staged);
     const references = openReferences(run, staged);

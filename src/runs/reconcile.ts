@@ -30,7 +30,7 @@ import {
   writeOrphans,
 } from './reconcile/orphans.js';
 import { openScope } from './reconcile/scope.js';
-import { connect, takeWriteLock } from './rows/connection.js';
+import { takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
 import { headingsOf } from './rows/outcomes.js';
 import { assertNotRejected, loadGivenPlan, passBrakes, planRows } from './rows/plan.js';
@@ -64,7 +64,7 @@ export async function executeReconcile(run: Run): Promise<RunResult> {
   let stopped: Error | undefined;
   try {
     const job = reconcileJobOf(run);
-    const staged = await stageRows(run, await connect(run));
+    const staged = await stageRows(run);
     await takeWriteLock(run, staged);
     assertNewest(run, readNights(nightsKey(run)));
     run.planned = await loadGivenPlan(run);

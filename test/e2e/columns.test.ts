@@ -176,11 +176,14 @@ it('letters reach columns without a heading, and numbers those of the same headi
   await expect(refused({ Name: 'asset_tag' })).rejects.toMatchObject({
     details: [expect.stringContaining('write "Name #1" or "Name #2" for the one that is meant')],
   });
+  const asked = desk.sandbox.requests.total;
   // A column that has a heading goes by that one, and there is no third.
   for (const heading of ['B', 'Z', 'Name #3'])
     await expect(refused({ [heading]: 'asset_tag' })).rejects.toMatchObject({
       details: [expect.stringContaining(`columns.${heading}: the file has no such heading`)],
     });
+  // What is wrong with a file needs no service.
+  expect(desk.sandbox.requests.total).toBe(asked);
 });
 
 const BARE = [

@@ -18,6 +18,7 @@ import { fingerprints } from '../../pipeline/plan/plan.js';
 import { type Directory, loadDirectory } from '../../pipeline/resolve/directory.js';
 import { makeResolver, NameCollector, type NewRecords, needsLookUp } from '../../pipeline/resolve/resolve.js';
 import { isNoRecord, isRepeated, type ResolvedRow, type StagedRow } from '../../pipeline/rows.js';
+import { resourceSpec } from '../../resources/registry.js';
 import type { FieldSpec } from '../../resources/spec.js';
 import { READ_AS } from '../../store/run-store.js';
 import { reached } from '../../trace/milestones.js';
@@ -26,7 +27,7 @@ import { checkJobFile, jobFileNames, jobNameOf } from '../job-file.js';
 import { loadCustomFields } from '../run/open-service.js';
 import type { Run } from '../run/run.js';
 import { readAsOf } from '../run/table.js';
-import type { Connection } from './connection.js';
+import { type Connection, connect } from './connection.js';
 import { openKeyStore } from './key-store.js';
 import { fillRowFile, type RowWriter, readRows, rowWriter } from './row-files.js';
 
@@ -81,33 +82,38 @@ const SAMPLE_ROWS = 2_000;
  * file → mapped → validated: every row of the file as values by field, on disk. Where nothing is to be looked up, the rows
  * are resolved at once.
  */
-export async function stageRows(run: Run, connection: Connection): Promise<Staged> {
+export async function stageRows(run: Run): Promise<Staged> {
   const { job, source, store } = run;
   const { jsonRows = false } = run.request;
   if (!jsonRows) await assertJobFitsFile(run);
-  const catalogue = await loadCustomFields(usesCustomFields(job), connection.lexicon);
+  const custom = usesCustomFields(job);
+  // A file that does not fit is told of before the service is asked for anything; custom fields it alone knows.
+  let connection = custom.templates || custom.forms ? await connect(run) : undefined;
+  const spec = resourceSpec(job.resource);
+  const catalogue = connection && (await loadCustomFields(custom, connection.lexicon));
   const readAs = readAsOf(store);
   const input = {
     job,
     meta: source.meta,
-    spec: connection.spec,
+    spec,
     catalogue,
     sample: await takeSample(source),
     decimal: readAs.decimal,
     jsonRows,
   };
   const mapping = compileMapping(input);
-  const compared = job.kind === 'reconcile' ? compileCompare(job, connection.spec, catalogue, mapping) : undefined;
+  const compared = job.kind === 'reconcile' ? compileCompare(job, spec, catalogue, mapping) : undefined;
   if (compared && compared.problems.length > 0) {
     throw usageError(
       'What the job says about comparing does not fit. Nothing was sent.',
       compared.problems.map(jobFaultText),
     );
   }
+  connection ??= await connect(run);
   store.setValue(READ_AS, { ...readAs, decimal: mapping.decimal });
   mapping.warnings.forEach(run.warn);
   run.evidence.push(...mapping.evidence);
-  const names = new NameCollector(connection.spec.fields.some(({ name }) => name === 'category.subcategory'));
+  const names = new NameCollector(spec.fields.some(({ name }) => name === 'category.subcategory'));
   const rowsOfNumber = job.resource === 'contract' ? new Map<string, number[]>() : undefined;
   const resolvesNow = !needsLookUp(mapping);
   const out = rowWriter(resolvesNow ? run.folder.resolved : run.folder.staged, mapping.fields);
@@ -188,8 +194,9 @@ async function assertJobFitsFile({ job, request, source, settings }: Run): Promi
     sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}${elsewhere}.`;
   const listed = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
   const has = listed.length < headings.length ? `${quoted(listed)} and others` : quoted(listed);
+  const next = best ? '' : ' Correct the headings, in the file or in the job; `rowferry map` suggests a job for a file.';
   throw usageError(
-    `${missing} of ${needed} headings of job \`${name}\` are missing; ${best ? `this file fits job \`${best.name}\`` : `the file has ${has}`}.${where} Nothing was sent.`,
+    `${missing} of ${needed} headings of job \`${name}\` are missing; ${best ? `this file fits job \`${best.name}\`` : `the file has ${has}`}.${where} Nothing was sent.${next}`,
   );
 }
 
