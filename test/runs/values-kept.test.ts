@@ -1,9 +1,13 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { runFolder } from '../../src/runs/run/layout.js';
+import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { start } from '../support/process.js';
 
 /** What a service in between makes of a request and its answer. */
 interface Between {
@@ -222,6 +226,37 @@ describe('a key that the service stores in another form', () => {
       expect(summary.reconcile?.orphans).toMatchObject({ total: 2, acted: 0 });
       expect(summary.reconcile?.orphans.held_reason).toMatch(/^2 records that earlier runs created .*cannot be found/);
       expect(commits).toBe(0);
+    } finally {
+      await between.close();
+    }
+  });
+
+  it('that tells nothing: nor is created again what an import had created that was killed', async () => {
+    desk = await openDesk({ faults: ['POST /asset nth=3 timeout_before'] });
+    const between = await hangBetween(desk.sandbox.url, { sent: change((key) => key.toUpperCase()) });
+    try {
+      const env = { ROWFERRY_API_URL: between.url, ROWFERRY_CONCURRENCY: '1', ...short };
+      const serials = ['new-1', 'new-2', 'new-3'];
+      const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ...serials.map((serial) => [serial, 'A', 'Bonn'])]));
+      const job = await desk.file('job.yaml', JSON.stringify(CREATE));
+      const home = join(desk.dir, 'home');
+      const killed = await start(['import', file, '--job', job], {
+        cwd: desk.dir,
+        env: { ...env, ROWFERRY_API_TOKEN: 'test-token', ROWFERRY_HOME: home },
+      });
+      const created = () => {
+        const [run = ''] = readdirSync(join(home, 'runs'));
+        const count = ({ rows }: RunStore) => rows.count(`kind = 'created'`);
+        return RunStore.query(runFolder(home, run).store, count, RunStore.openReadOnly);
+      };
+      await expect.poll(created).toBe(2);
+      killed.child.kill('SIGKILL');
+      await killed.ended;
+      for (const _ of ['right after it', 'again'])
+        expect((await desk.import(file, CREATE, { env })).outcomes.slice(0, 2)).toEqual(['2 ambiguous', '3 ambiguous']);
+      expect(desk.sandbox.records('asset').map((one) => one['serial_number'])).toEqual(
+        serials.map((one) => one.toUpperCase()),
+      );
     } finally {
       await between.close();
     }

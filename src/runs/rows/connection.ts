@@ -12,7 +12,7 @@ import { HOME } from '../run/layout.js';
 import { isLocked, LockedError, takeLock } from '../run/lock.js';
 import { openConnection, type ReadConnection } from '../run/open-service.js';
 import type { RowsKind, Run } from '../run/run.js';
-import { noteCreator, recentCreators } from './just-created.js';
+import { noteCreator, recentCreators, rememberAbandoned } from './just-created.js';
 
 /** The service of a run of rows, and what is known of it. */
 export interface Connection extends ReadConnection {
@@ -114,8 +114,9 @@ async function lockThisMachine(run: Run, connection: Connection): Promise<void> 
       run.closers.push(() => release(run.open.abandoned || !isOver ? 'abandon' : undefined));
       run.closers.push(async () => noteCreator(run, spec.name));
       // Its own open requests are given their time where they are looked for.
-      isOver =
-        (run.past.begun && abandonedBy === run.folder.run) || (await waitForAbandoned(abandonedAt, run, connection));
+      const isOwn = run.past.begun && abandonedBy === run.folder.run;
+      isOver = isOwn || (await waitForAbandoned(abandonedAt, run, connection));
+      if (abandonedBy !== undefined && !isOwn) rememberAbandoned(run, abandonedBy, connection);
       return;
     } catch (error) {
       if (!(error instanceof LockedError)) throw error;

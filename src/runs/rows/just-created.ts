@@ -3,11 +3,12 @@ import { type Keys, keyOfText } from '../../pipeline/match/key.js';
 import { keepRecord, keysFound, type MatchOptions, noteLookalike, recordKey } from '../../pipeline/match/match.js';
 import { sentKeyOf } from '../../pipeline/plan/last-writes.js';
 import type { PlanOptions } from '../../pipeline/plan/plan.js';
-import type { ResourceName } from '../../resources/spec.js';
+import type { ResourceName, ResourceSpec } from '../../resources/spec.js';
 import { serviceName } from '../../service/address.js';
-import type { KnownIds, Readable } from '../../service/port.js';
+import type { Json, KnownIds, Readable } from '../../service/port.js';
 import { withHome } from '../../store/home.js';
 import { RunStore } from '../../store/run-store.js';
+import { readRequest } from '../run/earlier-run.js';
 import { runFolder } from '../run/layout.js';
 import type { Run } from '../run/run.js';
 
@@ -40,6 +41,29 @@ export function noteCreator(run: Run, resource: ResourceName): void {
         .run(serviceOf(run), resource, run.folder.run, ended);
     }),
   );
+}
+
+interface Creation {
+  readonly known: KnownIds;
+  readonly spec: ResourceSpec;
+  readonly match: Pick<MatchOptions, 'key'>;
+}
+
+/** Keeps that a record was created and not seen yet, so that no row with its key creates it once more; undefined: it was seen. */
+export function rememberUnseen({ known, spec, match }: Creation, text: string, kept: Json | undefined): void {
+  const key = keyOfText(text, match.key.length);
+  if (spec.readable && key !== undefined) known.rememberAs(spec.name, sentKeyOf(match.key, key), kept);
+}
+
+/** The same of what a run that was killed had created by empty answers. */
+export function rememberAbandoned(run: Run, killed: string, { known, spec }: Omit<Creation, 'match'>): void {
+  const folder = runFolder(run.settings.home, killed);
+  const { match } = readRequest(folder)?.job.job ?? run.job;
+  const remember = ({ rows }: RunStore) => {
+    for (const batch of rows.rows(`kind = 'created' and id is null`))
+      for (const { key } of batch) rememberUnseen({ known, spec, match }, key, {});
+  };
+  RunStore.query(folder.store, remember, RunStore.openReadOnly);
 }
 
 /**

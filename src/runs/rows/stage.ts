@@ -194,7 +194,9 @@ async function assertJobFitsFile({ job, request, source, settings }: Run): Promi
     sheet === null ? '' : ` They were looked for in row ${row} of the sheet ${quoted([sheet])}${elsewhere}.`;
   const listed = headings.filter((heading) => heading.trim() !== '').slice(0, 30);
   const has = listed.length < headings.length ? `${quoted(listed)} and others` : quoted(listed);
-  const next = best ? '' : ' Correct the headings, in the file or in the job; `rowferry map` suggests a job for a file.';
+  const next = best
+    ? ''
+    : ' Correct the headings, in the file or in the job; `rowferry map` suggests a job for a file.';
   throw usageError(
     `${missing} of ${needed} headings of job \`${name}\` are missing; ${best ? `this file fits job \`${best.name}\`` : `the file has ${has}`}.${where} Nothing was sent.${next}`,
   );

@@ -8,10 +8,9 @@ import { isRef } from '../../model/value.js';
 import { Writer } from '../../pipeline/apply/apply.js';
 import { compareWithStored, learnCountries } from '../../pipeline/apply/compare.js';
 import { type Create, type Update, uniqueFieldsOf, type WriteRun } from '../../pipeline/apply/write.js';
-import { keyOf, keyOfText, keySpelling } from '../../pipeline/match/key.js';
+import { keyOf, keySpelling } from '../../pipeline/match/key.js';
 import { batchLookUps, learnIds } from '../../pipeline/match/look-up.js';
 import { refusalsLeft } from '../../pipeline/plan/brakes.js';
-import { sentKeyOf } from '../../pipeline/plan/last-writes.js';
 import { isWriteOnly } from '../../pipeline/plan/merge.js';
 import { createFields } from '../../pipeline/plan/plan.js';
 import type { ResolvedRow, RowHead } from '../../pipeline/rows.js';
@@ -21,6 +20,7 @@ import { reached } from '../../trace/milestones.js';
 import type { Carrier } from '../run/context.js';
 import type { Run } from '../run/run.js';
 import { dispatcher, PART_SIZE, type PartSizes, partSizes } from './dispatch.js';
+import { rememberUnseen } from './just-created.js';
 import type { Matched } from './match.js';
 import { checkRejections, recordOutcome, recordSettled } from './outcomes.js';
 import { decide, FRESH_MS, rowsOrChanges } from './plan.js';
@@ -271,12 +271,6 @@ async function fillMissingIds(
   if (unseen) await matched.known.flush();
   run.rowStore.addIds(ids, issues);
   reached('ids-noted');
-}
-
-/** Keeps that a record was created and not seen yet, so that no row with its key creates it once more. */
-function rememberUnseen({ known, spec, match }: Matched, text: string, kept: Json | undefined): void {
-  const key = keyOfText(text, match.key.length);
-  if (spec.readable && key !== undefined) known.rememberAs(spec.name, sentKeyOf(match.key, key), kept);
 }
 
 /** An outcome may have become durable, and what was to be remembered of its record not: the power failed in between. */
