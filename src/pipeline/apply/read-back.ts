@@ -4,7 +4,7 @@ import { fault, type Issue, warning } from '../../model/issue.js';
 import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readRecord } from '../../resources/read.js';
 import type { Json } from '../../service/port.js';
-import { changesOf, isWriteOnly, type Merge, templateOf } from '../plan/merge.js';
+import { changesOf, isTold, type Merge, templateOf } from '../plan/merge.js';
 import {
   isNormalisedForm,
   isRounded,
@@ -204,8 +204,8 @@ export class ReadBack {
     let applied = false;
     let unclear = false;
     for (const field of Object.keys(merge.target)) {
-      if (isWriteOnly(field, plan) || plan.specOf(field)?.derived || opaque.has(field)) continue;
       const [wanted, got] = [merge.target[field], read.fields[field]];
+      if (!isTold(field, wanted, got, plan) || plan.specOf(field)?.derived || opaque.has(field)) continue;
       if (isEmpty(got) && renamed.has(templateOf(field) ?? '')) continue;
       const changed = old.has(field);
       // A cleared yes-or-no takes its default, which is no.
