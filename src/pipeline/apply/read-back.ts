@@ -136,7 +136,7 @@ export class ReadBack {
       seen = this.compare(answered, merge);
       if (!first && isIntact(seen) && (seen.applied || !seen.unclear)) return { issues: seen.issues };
     }
-    const inDoubt = seen.dropped.length > 0 && !this.answersUnreliable;
+    const inDoubt = seen.dropped.length > 0 && !this.answersUnreliable && this.run.options.plan.spec.readable;
     if (first) return this.reread(id, merge, seen, wait);
     if (!inDoubt) return { issues: isIntact(seen) ? seen.issues : [] };
     // All updates that have not gone yet are held back: one seems to have lost something.
