@@ -71,8 +71,8 @@ export class ReadBack {
   private currentTurn: Promise<void> | undefined;
   /** What is being found out about updates that seem to have lost something; nobody goes before that. */
   private readonly pendingChecks = new Set<Promise<void>>();
-  /** What was to be cleared and stayed: updates that clear it are read back, each. */
-  private readonly uncleared = new Set<string>();
+  /** Something that was to be cleared stayed: updates that clear anything are read back, each. */
+  private clearsStay = false;
   /** The service answers a write with something else than the record as it is then. */
   private answersUnreliable = false;
 
@@ -84,7 +84,7 @@ export class ReadBack {
     for (;;) {
       const [check] = this.pendingChecks;
       if (!check) {
-        const mayStay = changesOf(change.diff).some(({ field, kind }) => kind === 'clear' && this.uncleared.has(field));
+        const mayStay = this.clearsStay && changesOf(change.diff).some(({ kind }) => kind === 'clear');
         const allCovered = !mayStay && (this.turns >= MAX_TURNS || this.uncovered(change).length === 0);
         if (this.verified && allCovered) return undefined;
         if (!this.currentTurn) return this.takeTurn(change);
@@ -247,7 +247,7 @@ export class ReadBack {
   }
 
   private unclearedFault(field: string, old: Value | undefined): Issue {
-    this.uncleared.add(field);
+    this.clearsStay = true;
     const probe = this.run.options.plan.omittedIsKept
       ? ''
       : ' Or `rowferry doctor --probe` finds out whether the service keeps what an update leaves out: then the next run says that it is to be empty.';
