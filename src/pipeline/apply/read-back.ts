@@ -21,11 +21,11 @@ import { Halted, type Update, type WriteRun } from './write.js';
  * or clear what none has shown yet take a turn, too, up to `MAX_TURNS` in all.
  *
  *   nothing shown yet → one has the turn, all others wait
- *   nothing new in it, or all turns used → it goes at once, beside the others
+ *   nothing new in it, or all turns used, and no first clear → it goes at once, beside the others
  *   something new in it → it has the turn, and others with something new wait for its end
  */
 
-/** Each costs a request and the time of one update. */
+/** Each costs a request and the time of one update. One more, where need be, for the first that clears a value. */
 export const MAX_TURNS = 4;
 
 /** What is emptied is no value that reads show, whatever its field. */
@@ -85,7 +85,8 @@ export class ReadBack {
       const [check] = this.pendingChecks;
       if (!check) {
         const mayStay = this.clearsStay && changesOf(change.diff).some(({ kind }) => kind === 'clear');
-        const allCovered = !mayStay && (this.turns >= MAX_TURNS || this.uncovered(change).length === 0);
+        const open = this.uncovered(change);
+        const allCovered = !mayStay && (this.turns < MAX_TURNS ? open.length === 0 : !open.includes(CLEARED));
         if (this.verified && allCovered) return undefined;
         if (!this.currentTurn) return this.takeTurn(change);
       }
@@ -117,9 +118,10 @@ export class ReadBack {
       const reader = own.get(name);
       return reader ? reader.paths.length > 0 && !reader.field.derived : name !== 'id';
     });
-    const parts = fields.map((name) =>
-      name in set && isEmpty(set[name]) ? CLEARED : name.replace(/^(form\.\d+)#\d+/, '$1'),
-    );
+    const parts = fields.flatMap((name) => {
+      if (!isEmpty(name in set ? set[name] : carried[name])) return name.replace(/^(form\.\d+)#\d+/, '$1');
+      return isEmpty(carried[name]) ? [] : CLEARED;
+    });
     return parts.filter((part) => !this.covered.has(part));
   }
 
