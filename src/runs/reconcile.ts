@@ -3,6 +3,7 @@ import { runFailure, usageError } from '../model/error.js';
 import type { ReconcileJob } from '../model/job.js';
 import type { OrphanLine, ReconcileFacts } from '../model/reconcile.js';
 import { valueText } from '../model/value.js';
+import type { ReadAll } from '../pipeline/match/match.js';
 import { AFTER_BRAKE } from '../pipeline/plan/brakes.js';
 import type { Mirror, Readable } from '../service/port.js';
 import { RunStore } from '../store/run-store.js';
@@ -74,7 +75,7 @@ export async function executeReconcile(run: Run): Promise<RunResult> {
       const mirror = await openJobMirror(run, job, staged);
       const readAll = withMirror(staged.readAll, staged.spec.name as Readable, mirror);
       const resolved = await resolveRows(run, { ...staged, readAll });
-      await reconcile(run, job, resolved, mirror);
+      await reconcile(run, job, resolved, mirror, staged.readAll);
     }
   } catch (error) {
     stopped = error as Error;
@@ -100,7 +101,13 @@ function reconcileJobOf({ job }: Run): ReconcileJob {
   return job;
 }
 
-async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror: Mirror): Promise<void> {
+async function reconcile(
+  run: Run,
+  job: ReconcileJob,
+  resolved: Resolved,
+  mirror: Mirror,
+  readAnew: ReadAll,
+): Promise<void> {
   const nights = await nightsBefore(run);
   const scope = await openScope(job.scope, { resource: resolved.spec.name, lexicon: resolved.lexicon });
   const values = await orphanValues(job, resolved);
@@ -111,7 +118,7 @@ async function reconcile(run: Run, job: ReconcileJob, resolved: Resolved, mirror
   run.planned ??= await readPlan(run.folder.plan);
   assertNotRejected(run);
   const later = laterRun(run, nights);
-  await apply(later ? { ...night, values: undefined } : night);
+  await apply(later ? { ...night, values: undefined } : night, readAnew);
   if (later && values) {
     run.warn(
       `The run ${later} of this job came after this one: what it knows of missing records is newer, and none is touched here.`,
@@ -245,14 +252,14 @@ function laterRun({ folder, request: { lineage } }: Run, nights: Nights): string
 const startDate = ({ request }: Run): string => request.startedAt.slice(0, 10);
 
 /** Writes what was planned: rows first, orphans then. */
-async function apply({ run, compared, mirror, values, scope }: NightParts): Promise<void> {
+async function apply({ run, compared, mirror, values, scope }: NightParts, readAnew: ReadAll): Promise<void> {
   const { matched } = compared;
   const orphans = values ? actedOrphans(run.store) : [];
   const updated = [...(run.planned?.values() ?? [])].flatMap(({ id }) => (id === undefined ? [] : [id]));
   const writes = (run.planned?.size ?? 0) + orphans.length;
   if (writes === 0) return writeRows(run, matched);
   mirror.noteWritten([...updated, ...orphans.map(({ id }) => id)]);
-  await writeRows(run, await recheck(compared, mirror, run.planned ?? new Map()));
+  await writeRows(run, await recheck(compared, mirror, readAnew, run.planned ?? new Map()));
   if (orphans.length > 0 && values && !run.signal.aborted) {
     await writeOrphans(run, orphans, matched, { values, scope });
   }

@@ -252,6 +252,16 @@ describe('customers and the rules of the job', () => {
   });
 });
 
+it('customers whose updates are answered with less than the record are not asked for', async () => {
+  desk = await openDesk();
+  await desk.import(await desk.file('c.csv', sheet([{}])), JOB);
+  desk.sandbox.setFaults(['PUT /customer/1 status=200 execute body="{\\"id\\":1}"']);
+  desk.sandbox.resetRequests();
+  const result = await desk.import(await desk.file('d.csv', sheet([{ Phone: '+41 7' }])), JOB);
+  expect([result.outcomes, storedOne(desk.sandbox, 'customer', 1)['phone']]).toEqual([['2 updated'], '+41 7']);
+  expect(Object.keys(desk.sandbox.requests.kinds).filter((kind) => kind.startsWith('GET /customer'))).toEqual([]);
+});
+
 describe('before the update of a customer', () => {
   it('the record as our last write left it is kept, in write form', async () => {
     desk = await openDesk();

@@ -509,6 +509,18 @@ describe('fields that reads never show', () => {
     },
   );
 
+  it('what reads would show and do not, somebody else took out: it is not put back', async () => {
+    desk = await openDesk({ responses: 'full' });
+    await desk.import(await desk.file('whole.csv', whole.replace('gold_level_support', 'oem')), job);
+    desk.sandbox.edit('asset', 1, { warranty_type: 'none' });
+    const touch = csv([
+      ['Serial', 'Name'],
+      ['S-1', 'New'],
+    ]);
+    expect((await desk.import(await desk.file('touch.csv', touch), touchJob)).outcomes).toEqual(['2 updated']);
+    expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ ...hidden, name: 'New', warranty_type: 'none' });
+  });
+
   it('further custom field templates of an asset that shows one: warned of, and held back by `strict`', async () => {
     const templates = [{ id: 1, fields: [{ id: 1, value: 'CC-1' }] }];
     await deskWith('asset', { ...ASSET, templates });

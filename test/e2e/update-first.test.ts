@@ -37,6 +37,7 @@ describe('the first updates of a run show every kind of value that it carries', 
     ['a text', 'room', { room: 'R1' }],
     ['an amount', 'original_cost', { original_cost: 12.5 }],
     ['a reference', 'asset_owner', { asset_owner: 3 }],
+    ['a choice of which reads show a part', 'warranty_type', { warranty_type: 'oem' }],
     ['a compound', 'currency', { currency: { value: 'Franc', symbol: 'CHF' } }],
     ['the custom fields', 'template', { templates: [{ id: 1, fields: [{ id: 1, value: 'x' }] }] }],
     ['the rows of forms', 'form_template', { form_template: [{ id: 1, custom_form_data: { Rack: 'A' } }] }],
@@ -69,6 +70,20 @@ describe('the first updates of a run show every kind of value that it carries', 
     expect(two.summary.rows.updated).toBe(80);
     expect(readBack()).toBeGreaterThan(0);
     expect(readBack()).toBeLessThan(3);
+  });
+
+  it('and one more for the first that clears a value, after all of them', async () => {
+    desk = await openDesk({ switches: { omittedOnPut: 'kept' } });
+    const fields = ['room', 'floor', 'unit', 'street', 'address'];
+    insert(40, (at) => (at < 20 ? { [fields[at % fields.length]!]: 'x' } : { zip_code: '1' }));
+    const rows = Array.from({ length: 40 }, (_, at) => [`S-${at + 1}`, 'Bonn', '']);
+    const clearing = { ...job, blank: 'clear', columns: { ...job.columns, Zip: 'zip_code' } };
+    const { results } = await desk.import(
+      await desk.file('a.csv', csv([Object.keys(clearing.columns), ...rows])),
+      clearing,
+      { env: { ROWFERRY_CONCURRENCY: '1' } },
+    );
+    expect(results.filter((row) => row['codes'] === 'not_cleared')).toHaveLength(20);
   });
 
   it('rows that are refused take no more than their turns, and the others go on', async () => {

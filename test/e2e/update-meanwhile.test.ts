@@ -333,6 +333,18 @@ describe('the first update of a run is read back', () => {
     expect([again[0]?.['outcome'], again[0]?.['codes']]).toEqual(['unknown', 'not_cleared']);
   });
 
+  it('and so is one in a field that no row before it was to clear', async () => {
+    desk = await openDesk({ switches: { omittedOnPut: 'kept' } });
+    desk.sandbox.insert('asset', assets(8));
+    for (const id of [1, 2]) desk.sandbox.edit('asset', id, { room: null });
+    for (const id of [5, 6, 7, 8]) desk.sandbox.edit('asset', id, { room: null, floor: '1' });
+    const columns = { Serial: 'serial_number', City: 'city', Room: 'room', Floor: 'floor' };
+    const rows = Array.from({ length: 8 }, (_, at) => [`S-${at + 1}`, 'Bonn', '', '']);
+    const file = await desk.file('a.csv', csv([Object.keys(columns), ...rows]));
+    const { results } = await desk.import(file, job('city', { columns, blank: 'clear' }));
+    expect(results.map((row) => row['codes'])).toEqual(['', '', ...Array(6).fill('not_cleared')]);
+  });
+
   it('a value that the service trims is no fault, and unchanged the next time (34)', async () => {
     desk = await openDesk({ switches: { trimsText: 'on' } });
     desk.sandbox.insert('asset', assets(1));

@@ -6,7 +6,7 @@ import { recordId } from '../../resources/read-value.js';
 import type { FieldType } from '../../resources/spec.js';
 import type { Json } from '../../service/port.js';
 import { partText } from '../match/key.js';
-import { changesOf, isWriteOnly, type Merge, type MergeOptions } from '../plan/merge.js';
+import { changesOf, isTold, type Merge, type MergeOptions } from '../plan/merge.js';
 
 /**
  * Whether a service that tidies values up could have made `got` of `sent`: text trimmed, cut, in another case or another
@@ -173,7 +173,7 @@ export function effectOf({ target, diff }: Merge, before: Json | undefined, reco
   const { spec, lexicon, specOf } = plan;
   const old = before ? readRecord(spec, before, lexicon).fields : {};
   const now = readRecord(spec, record, lexicon).fields;
-  const seen = changesOf(diff).flatMap(({ field }) => (isWriteOnly(field, plan) ? [] : field));
+  const seen = changesOf(diff).flatMap(({ field }) => (isTold(field, target[field], now[field], plan) ? field : []));
   const others = seen.filter((field) => !equalsStored(target[field], now[field]));
   const moved = others.filter((field) => !sameValue(now[field], old[field]));
   const normalisedFields = moved.filter((field) => isNormalisedForm(target[field], now[field], specOf(field)?.type));

@@ -1,10 +1,10 @@
 import type { FieldDiff } from '../../model/change.js';
 import { runFailure } from '../../model/error.js';
 import { fault, type Issue, warning } from '../../model/issue.js';
-import { type Fields, isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
+import { isEmpty, sameValue, type Value, valueText } from '../../model/value.js';
 import { fieldReaders, readRecord } from '../../resources/read.js';
 import type { Json } from '../../service/port.js';
-import { changesOf, isWriteOnly, type Merge, templateOf } from '../plan/merge.js';
+import { changesOf, isTold, type Merge, templateOf } from '../plan/merge.js';
 import {
   isNormalisedForm,
   isRounded,
@@ -13,7 +13,7 @@ import {
   normalisedWarning,
   REWRITTEN_NOTE,
 } from './compare.js';
-import { Halted, type Update, type WriteRun } from './write.js';
+import { Halted, type WriteRun } from './write.js';
 
 /**
  * The first updates of a run go alone and are read back, so that a service that drops a field does it once. Which fields
@@ -21,11 +21,11 @@ import { Halted, type Update, type WriteRun } from './write.js';
  * or clear what none has shown yet take a turn, too, up to `MAX_TURNS` in all.
  *
  *   nothing shown yet → one has the turn, all others wait
- *   nothing new in it, or all turns used → it goes at once, beside the others
+ *   nothing new in it, or all turns used, and no first clear → it goes at once, beside the others
  *   something new in it → it has the turn, and others with something new wait for its end
  */
 
-/** Each costs a request and the time of one update. */
+/** Each costs a request and the time of one update. One more, where need be, for the first that clears a value. */
 export const MAX_TURNS = 4;
 
 /** What is emptied is no value that reads show, whatever its field. */
@@ -71,37 +71,38 @@ export class ReadBack {
   private currentTurn: Promise<void> | undefined;
   /** What is being found out about updates that seem to have lost something; nobody goes before that. */
   private readonly pendingChecks = new Set<Promise<void>>();
-  /** What was to be cleared and stayed: updates that clear it are read back, each. */
-  private readonly uncleared = new Set<string>();
+  /** Something that was to be cleared stayed: updates that clear anything are read back, each. */
+  private clearsStay = false;
   /** The service answers a write with something else than the record as it is then. */
   private answersUnreliable = false;
 
   constructor(private readonly run: WriteRun) {}
 
-  /** Resolves when the update to `target` may go: with the means to end its turn, where it is to be read back. */
-  async turn(change: Update, target: Fields): Promise<EndTurn | undefined> {
+  /** Resolves when the update may go: with the means to end its turn, where it is to be read back. */
+  async turn(merge: Merge): Promise<EndTurn | undefined> {
     if (!this.run.options.plan.spec.readable) return undefined;
     for (;;) {
       const [check] = this.pendingChecks;
       if (!check) {
-        const mayStay = changesOf(change.diff).some(({ field, kind }) => kind === 'clear' && this.uncleared.has(field));
-        const allCovered = !mayStay && (this.turns >= MAX_TURNS || this.uncovered(change, target).length === 0);
+        const mayStay = this.clearsStay && merge.diff.some(({ kind }) => kind === 'clear');
+        const open = this.uncovered(merge);
+        const allCovered = !mayStay && (this.turns < MAX_TURNS ? open.length === 0 : !open.includes(CLEARED));
         if (this.verified && allCovered) return undefined;
-        if (!this.currentTurn) return this.takeTurn(() => this.uncovered(change, target));
+        if (!this.currentTurn) return this.takeTurn(merge);
       }
       await (check ?? this.currentTurn);
       if (this.run.halted) throw new Halted();
     }
   }
 
-  private takeTurn(uncovered: () => readonly string[]): EndTurn {
+  private takeTurn(merge: Merge): EndTurn {
     const { promise, resolve } = deferred();
     this.currentTurn = promise;
     return (verified) => {
       if (this.currentTurn !== promise) return;
       // A row that told nothing about how the service treats a PUT is no turn, as long as none did: all wait for one.
       if (verified || this.verified) this.turns++;
-      if (verified) for (const part of uncovered()) this.covered.add(part);
+      if (verified) for (const part of this.uncovered(merge)) this.covered.add(part);
       this.verified ||= verified;
       this.currentTurn = undefined;
       resolve();
@@ -109,15 +110,15 @@ export class ReadBack {
   }
 
   /** What the update carries, sets or clears, reads show, and none has shown yet: fields, those of all rows of a form as one. */
-  private uncovered({ set }: Update, target: Fields): string[] {
+  private uncovered({ target, diff }: Merge): string[] {
     const own = fieldReaders(this.run.options.plan.spec);
-    const fields = Object.keys(target).filter((name) => {
+    const isShown = (name: string) => {
       const reader = own.get(name);
       return reader ? reader.paths.length > 0 && !reader.field.derived : name !== 'id';
-    });
-    const parts = fields.map((name) =>
-      name in set && isEmpty(set[name]) ? CLEARED : name.replace(/^(form\.\d+)#\d+/, '$1'),
-    );
+    };
+    const filled = Object.keys(target).filter((name) => !isEmpty(target[name]) && isShown(name));
+    const clears = diff.some(({ field, kind }) => kind === 'clear' && isShown(field));
+    const parts = [...filled.map((name) => name.replace(/^(form\.\d+)#\d+/, '$1')), ...(clears ? [CLEARED] : [])];
     return parts.filter((part) => !this.covered.has(part));
   }
 
@@ -134,7 +135,7 @@ export class ReadBack {
       seen = this.compare(answered, merge);
       if (!first && isIntact(seen) && (seen.applied || !seen.unclear)) return { issues: seen.issues };
     }
-    const inDoubt = seen.dropped.length > 0 && !this.answersUnreliable;
+    const inDoubt = seen.dropped.length > 0 && !this.answersUnreliable && this.run.options.plan.spec.readable;
     if (first) return this.reread(id, merge, seen, wait);
     if (!inDoubt) return { issues: isIntact(seen) ? seen.issues : [] };
     // All updates that have not gone yet are held back: one seems to have lost something.
@@ -202,8 +203,8 @@ export class ReadBack {
     let applied = false;
     let unclear = false;
     for (const field of Object.keys(merge.target)) {
-      if (isWriteOnly(field, plan) || plan.specOf(field)?.derived || opaque.has(field)) continue;
       const [wanted, got] = [merge.target[field], read.fields[field]];
+      if (!isTold(field, wanted, got, plan) || plan.specOf(field)?.derived || opaque.has(field)) continue;
       if (isEmpty(got) && renamed.has(templateOf(field) ?? '')) continue;
       const changed = old.has(field);
       // A cleared yes-or-no takes its default, which is no.
@@ -245,7 +246,7 @@ export class ReadBack {
   }
 
   private unclearedFault(field: string, old: Value | undefined): Issue {
-    this.uncleared.add(field);
+    this.clearsStay = true;
     const probe = this.run.options.plan.omittedIsKept
       ? ''
       : ' Or `rowferry doctor --probe` finds out whether the service keeps what an update leaves out: then the next run says that it is to be empty.';

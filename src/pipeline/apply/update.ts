@@ -91,7 +91,7 @@ export class UpdateRow extends RowWrite<Update> {
   }
 
   protected override async attempt(): Promise<void> {
-    this.endTurn = await this.readBack.turn(this.change, this.merge().target);
+    this.endTurn = await this.readBack.turn(this.merge());
     try {
       await super.attempt();
     } finally {

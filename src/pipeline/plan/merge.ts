@@ -67,7 +67,7 @@ export function mergeBaseOf(record: Json | undefined, remembered: Json | undefin
   const base: Record<string, Value> = { ...read.fields };
   // A customer is known from our own last write alone; of other records only what reads do not show.
   for (const [field, value] of Object.entries(ours ?? {})) {
-    if (record === undefined || !isReadable(field, base[field], options)) base[field] = value;
+    if (record === undefined || isOursAlone(field, value, base[field], options)) base[field] = value;
   }
   return { record, read, ours, base };
 }
@@ -132,7 +132,7 @@ export function mergeRow(set: Fields, current: MergeBase, options: MergeOptions)
         record !== undefined &&
         !isEmpty(target[field]) &&
         !(field in set) &&
-        !isReadable(field, read.fields[field], options)
+        isOursAlone(field, ours?.[field], read.fields[field], options)
       ) {
         diff.push({ field, old: target[field] ?? null, new: target[field] ?? null, kind: 'preserved' });
       }
@@ -184,6 +184,28 @@ export function isReadable(field: string, value: Value | undefined, options: Mer
   if (!isWriteOnly(field, options)) return true;
   const informative = !isEmpty(value) && value !== 'none';
   return informative && !field.startsWith('form.') && options.specOf(field)?.read !== undefined;
+}
+
+/** Whether reads would show this very value of a field. */
+function isShown(field: string, value: Value | undefined, options: MergeOptions): boolean {
+  const type = options.specOf(field)?.type;
+  const isListed = type?.kind !== 'enum' || type.read === undefined || type.read.some((one) => one === value);
+  return isListed && isReadable(field, value, options);
+}
+
+/** Whether a field holds what our last write left there, for all that reads tell. */
+function isOursAlone(field: string, ours: Value | undefined, read: Value | undefined, options: MergeOptions): boolean {
+  return !isReadable(field, read, options) && !isShown(field, ours, options);
+}
+
+/** Whether a reading tells if a field holds what was written to it. */
+export function isTold(
+  field: string,
+  wanted: Value | undefined,
+  got: Value | undefined,
+  options: MergeOptions,
+): boolean {
+  return isShown(field, wanted, options) || (!isReadable(field, wanted, options) && isReadable(field, got, options));
 }
 
 /** Whether reads show fewer values than writes accept: `none` may then stand for a value that they cannot show. */

@@ -371,7 +371,7 @@ function warnUncleared(set: Fields, { record, ours, base }: MergeBase, options: 
     if ((options.authorityOf?.(field, set, base) ?? 'file') !== 'file') continue;
     options.warnOnce(
       `uncleared ${field}`,
-      `Blank cells clear ${field}, but reads never show it: whether it is empty cannot be known of records that no run kept in this home folder wrote, and it is left as it is there. Empty it in the service where it has to be.`,
+      `Blank cells clear ${field}, but reads ${options.specOf(field)?.read === undefined ? 'never show it' : 'show only some of its values'}: whether it is empty cannot be known of records that no run kept in this home folder wrote, and it is left as it is there. Empty it in the service where it has to be.`,
     );
   }
 }

@@ -6,10 +6,12 @@ import { type Fields, sameValue, valueText } from '../../model/value.js';
 import { PAGE_SIZE } from '../../pipeline/match/filter.js';
 import { keyText, lookalikeKey } from '../../pipeline/match/key.js';
 import {
+  filterFor,
   isLookalike,
   keepRecord,
   keysFound,
   type MatchOptions,
+  matchKeys,
   noteLookalike,
   type ReadAll,
   recheckMissing,
@@ -49,8 +51,6 @@ export interface Compared {
   readonly records: number;
   readonly withoutKey: number;
   readonly outside: number;
-  /** Records that the file knows, at most a page of them. */
-  readonly controls: readonly Json[];
   /** Keys of the file that at least one record has. */
   readonly keysFound: number;
 }
@@ -116,7 +116,7 @@ export async function compareRecords(
   });
   if (!scope && candidates.length <= MAX_CACHED && isTextKey(match)) {
     const unmatched = candidates.filter(({ key }) => !mayBeMatched(key)).map(toUnmatched);
-    return { matched, unmatched, ...seen, outside: 0, controls, keysFound: found };
+    return { matched, unmatched, ...seen, outside: 0, keysFound: found };
   }
   const unmatched: UnmatchedRecord[] = [];
   let records = 0;
@@ -143,7 +143,7 @@ export async function compareRecords(
       `No record is in the scope of the job (${scope.described}): texts are compared with their case. No record can be an orphan.`,
     );
   }
-  return { matched, unmatched, records, withoutKey, outside, controls, keysFound: found };
+  return { matched, unmatched, records, withoutKey, outside, keysFound: found };
 }
 
 /** A record that no row of the file means. */
@@ -165,7 +165,7 @@ function isTextKey({ key, spec }: Pick<MatchOptions, 'key' | 'spec'>): boolean {
 
 /** Where it is not certain which records there are, a key that was not found is asked for; where that cannot be, nothing is written. */
 function uncertainText(mirror: Mirror): string {
-  return `The list of the service changed whenever it was read (${mirror.problems[0] ?? 'it did not fit together'}), and the service has no filter for the key of this job: whether a record exists cannot be told, and nothing was sent. Run the file again when less is going on.`;
+  return `The list of the service did not add up whenever it was read (${mirror.problems[0] ?? 'it did not fit together'}), and asking for the keys of the file did not settle it: whether a record exists cannot be told, and nothing was sent. Run the file again when less is going on.`;
 }
 
 /** Requests for keys that the list did not show. */
@@ -204,7 +204,12 @@ const FEW_UPDATES = 25;
  * than certain, is read again once it is old; else every record is read again before its update. Contract, sections 5
  * (`conflict`) and 7.
  */
-export async function recheck({ matched, controls }: Compared, mirror: Mirror, planned: Planned): Promise<Matched> {
+export async function recheck(
+  { matched }: Compared,
+  mirror: Mirror,
+  readAnew: ReadAll,
+  planned: Planned,
+): Promise<Matched> {
   const seen = await mirror.recheck();
   const { snapshot, keys, match } = matched;
   for (const { record, readAt } of seen?.records ?? []) {
@@ -214,7 +219,7 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
     if (!keys.has(key) && !snapshot.hasId(id)) continue;
     keepRecord({ id, record, key, readAt }, match);
   }
-  if (!seen) await lookForCreated(matched, controls, mirror, planned);
+  if (!seen) await lookForCreated(matched, readAnew, planned);
   const few = [...planned.values()].filter(({ op }) => op === 'update').length <= FEW_UPDATES;
   const now = matched.match.now();
   const fresh: Snapshot = {
@@ -236,18 +241,12 @@ export async function recheck({ matched, controls }: Compared, mirror: Mirror, p
   };
 }
 
-/** Keys that are to be created and that somebody may have created meanwhile. */
-async function lookForCreated(
-  { keys, match }: Matched,
-  controls: readonly Json[],
-  mirror: Mirror,
-  planned: Planned,
-): Promise<void> {
+/** Keys that are to be created and that somebody may have created meanwhile: the list that was read does not tell. */
+async function lookForCreated({ keys, match }: Matched, readAll: ReadAll, planned: Planned): Promise<void> {
   const created = new Set([...planned.values()].flatMap(({ op, key }) => (op === 'create' ? [key] : [])));
-  if (created.size === 0) return;
   const wanted = new Map<string, readonly string[]>();
   for (const [key, spellings] of keys) if (created.has(keyText(key))) wanted.set(key, spellings);
-  await recheckMissing(wanted, { count: mirror.count, results: controls }, match, Number.POSITIVE_INFINITY);
+  if (filterFor(match)) await matchKeys(wanted, { ...match, readAll });
 }
 
 /** Reads what the service holds of the job's resource: once a run, whoever wants to know of it. */
