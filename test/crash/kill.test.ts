@@ -289,6 +289,24 @@ describe('SIGTERM, and SIGKILL for one that does not end (40, 41)', { timeout: 2
     expect(bench.sandbox.commits).toHaveLength(300);
   });
 
+  it('and so are updates of customers', async () => {
+    bench = await openBench();
+    const importOf = (city: string) =>
+      place(bench, 'customers', 'resource: customer\nmatch: { key: name }\ncolumns: { Name: name, City: city }\n', [
+        'Name,City',
+        ...numbers(60).map((i) => `Customer ${i},${city}`),
+      ]);
+    expect((await bench.inside(await importOf('Bern'))).code).toBe(0);
+    bench.killAt('PUT', 25);
+    expect(await bench.run(await importOf('Basel'))).toBe('SIGKILL');
+    expect((await bench.inside(RESUME)).code).toBe(3);
+    const unknown = others(await bench.told(), 'updated');
+    expect(unknown.length).toBeGreaterThan(0);
+    expect(unknown.every((line) => line.includes(' unknown '))).toBe(true);
+    const updates = bench.sandbox.commits.filter((one) => one.method === 'PUT').map((one) => one.id);
+    expect(updates).toHaveLength(new Set(updates).size);
+  });
+
   it('SIGTERM while an answer is overdue, then SIGKILL: resume completes', async () => {
     bench = await openBench(
       { faults: ['POST /asset nth=50 timeout_after'] },

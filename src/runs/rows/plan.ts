@@ -190,6 +190,7 @@ export function decide(row: ResolvedRow, run: Run, matched: Matched): Change | P
  *   create: a record with our content → created      with other content → conflict      none → planned again
  *           a customer that is not known, a row without a key → unknown: it cannot be looked up
  *   update: the new values are there → updated       neither old nor new → conflict     the old ones → planned again
+ *           a customer → unknown: it cannot be read
  */
 async function resolveOpen(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change> {
   const settled =
@@ -200,19 +201,19 @@ async function resolveOpen(row: ResolvedRow, intent: OpenIntent, matched: Matche
 async function resolveOpenCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {
   const { spec, known, options, snapshot } = matched;
   const fields = createFields(row);
-  if (matched.match.key.length === 0) return unknownCreate(row, 'without a key it');
+  if (matched.match.key.length === 0) return unknownOpen(row, 'created', 'without a key it');
   if (!spec.readable) {
     const [id, ...others] = known.ids('customer', row.key);
     if (others.length > 0) return undefined;
     if (id !== undefined) return created(row, id);
     if (options.memory.lastWritten(undefined, fields, undefined)) return settled(row, 'created');
-    return unknownCreate(row, 'a customer');
+    return unknownOpen(row, 'created', 'a customer');
   }
   const ids = snapshot.ids(row.key);
   const found = ids.length === 1 && ids[0] !== undefined ? await snapshot.get(ids[0]) : undefined;
   const id = ids[0];
   if (id === undefined && (options.unshown || options.unread?.has(row.key)))
-    return unknownCreate(row, 'what the service does not show');
+    return unknownOpen(row, 'created', 'what the service does not show');
   if (found === undefined || id === undefined) return undefined;
   const { differing: differs, normalised } = compareWithStored(fields, found.record, options);
   if (differs.length > 0) {
@@ -226,10 +227,10 @@ async function resolveOpenCreate(row: ResolvedRow, matched: Matched): Promise<Ch
   return { ...created(row, id), issues: [...row.issues, ...normalised] };
 }
 
-function unknownCreate(row: ResolvedRow, what: string): Change {
+function unknownOpen(row: ResolvedRow, done: 'created' | 'updated', what: string) {
   const issue = fault(
     'outcome_unknown',
-    `The row was being created when the run was cut off, and ${what} cannot be looked up. Look in the service before importing it again.`,
+    `The row was being ${done} when the run was cut off, and ${what} cannot be looked up. Look in the service before importing it again.`,
   );
   return { ...settled(row, 'unknown'), issues: [...row.issues, issue] };
 }
@@ -237,6 +238,8 @@ function unknownCreate(row: ResolvedRow, what: string): Change {
 async function resolveOpenUpdate(row: ResolvedRow, intent: OpenIntent, matched: Matched): Promise<Change | undefined> {
   const { options } = matched;
   const { id, before } = intent;
+  if (!matched.spec.readable)
+    return { ...unknownOpen(row, 'updated', 'a customer'), ...(id === undefined ? {} : { id }) };
   const current = id === undefined || before === undefined ? undefined : await currentRecord(id, matched);
   if (id === undefined || before === undefined || !current) return undefined;
   const ours = options.memory.lastWritten(id, row.set, before);
