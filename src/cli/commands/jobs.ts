@@ -7,7 +7,7 @@ import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
 import { type Cli, presentFailure, print, printErr, printJson, reportInterrupted } from '../io.js';
-import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
+import { CliCommand, onInterrupt, packageFile, readSettings } from '../run-command.js';
 
 export function checkCommand(cli: Cli): CliCommand {
   return new CliCommand('check')
@@ -107,7 +107,10 @@ async function suggest(cli: Cli, file: string, options: MapFlags): Promise<numbe
 function printMapping(cli: Cli, { job, reason, table }: MapResult, output: string | undefined): void {
   const printLine = output === undefined ? printErr : print;
   printLine(cli, table);
-  if (reason !== undefined) printLine(cli, `\n${reason} docs/reference/fields.md lists the fields.`);
+  if (reason !== undefined) {
+    const fields = packageFile(cli.io.cwd, 'docs', 'reference', 'fields.md');
+    printLine(cli, `\n${reason} ${fields} lists the fields.`);
+  }
   if (output === undefined) cli.io.stdout.write(visible(job));
   else print(cli, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);
 }
