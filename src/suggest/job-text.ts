@@ -72,9 +72,9 @@ function sourceLines({ dates, decimal, nulls }: Suggestion, meta: SourceMeta): s
   if (meta.sheet !== null) add(`sheet: ${yamlScalar(meta.sheet)}`, evidence(/sheet/i));
   if (meta.header_row === null && meta.format !== 'ndjson') add('header_row: none', 'columns go by their letters');
   if (meta.header_row !== null) {
-    if (meta.header_row > 1) add(`header_row: ${meta.header_row}`, evidence(/heading/));
-    else if (/though it looks like data/.test(evidence(/heading/)))
-      lines.push(...commentLines(evidence(/heading/), '  '));
+    if (meta.header_row > 1) add(`header_row: ${meta.header_row}`, evidence(/\bthe heading\b/));
+    else if (/though it looks like data/.test(evidence(/\bthe heading\b/)))
+      lines.push(...commentLines(evidence(/\bthe heading\b/), '  '));
   }
   if (meta.encoding !== null && !/^(?:utf-?8|ascii)$/i.test(meta.encoding))
     add(`encoding: ${yamlScalar(meta.encoding)}`, meta.evidence.find((one) => one.includes(meta.encoding ?? '')) ?? '');
