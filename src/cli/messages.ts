@@ -126,7 +126,7 @@ export async function openScreen(io: Io): Promise<Screen> {
       gracefulExit: false,
       // A line printed above the bar takes the bar's place: the bar is drawn again even if it is the same.
       forceRedraw: true,
-      format: () => (latest ? visible(progressLine(latest, meter, (stderr.columns ?? 80) - 1)) : ''),
+      format: () => (latest ? visible(progressLine(latest, meter, (stderr.columns || 80) - 1)) : ''),
     });
     bar = bars.create(1, 0);
   };

@@ -111,7 +111,7 @@ function fullName(command: Command): string {
   return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 }
 
-const helpWidth = (columns: number | undefined): number => Math.min(columns ?? 120, 120);
+const helpWidth = (columns: number | undefined): number => Math.min(columns || 120, 120);
 
 /** `--json` of any command, also when its other arguments are wrong. */
 function wantsJson(argv: readonly string[]): boolean {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
 import { type CallOptions, type RunHandle, secretsOf } from '../library/open.js';
 import { EXIT, RunError } from '../model/error.js';
+import { shellWord } from '../model/yaml-text.js';
 import type { RunResult } from '../runs/run/conclude.js';
 import type { RunContext } from '../runs/run/context.js';
 import type { SettingFlags, Settings } from '../runs/settings.js';
@@ -184,6 +185,12 @@ export async function readSettings(cli: Cli, flags: SettingFlags): Promise<Setti
 
 /** The folder that holds package.json, jobs/ and fixtures/. */
 export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A file of the package, as a person in a folder would type it. */
+export function packageFile(from: string, ...parts: readonly string[]): string {
+  const path = join(packageRoot, ...parts);
+  return shellWord(path.startsWith(`${from}/`) ? path.slice(from.length + 1) : path);
+}
 
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));

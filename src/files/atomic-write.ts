@@ -47,7 +47,8 @@ export async function createAtomically<Made>(
     reached('file-renamed');
     return made;
   } catch (error) {
-    await rm(temporary, { force: true });
+    // Where no file can be made, none can be looked for.
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw writeFault(path, error);
   }
 }

@@ -82,7 +82,8 @@ export async function probeFolder(path: string, purpose: FolderPurpose): Promise
   } catch (error) {
     throw folderFault(`${path} cannot be written`, purpose, error);
   } finally {
-    await rm(probe, { force: true });
+    // Where no file can be made, none can be looked for.
+    await rm(probe, { force: true }).catch(() => undefined);
     // One that somebody else uses by now stays.
     for (let at = resolve(path); topmost !== undefined && at.length >= topmost.length; at = dirname(at))
       await rmdir(at).catch(() => undefined);

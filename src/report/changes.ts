@@ -55,7 +55,7 @@ export function createdSection(
     summary.dry_run || summary.rows.created === 0 ? 'To be created' : 'Created',
     html`${countText(createCount, 'new record')}${planned && ', with the values that would be sent'}.${createCount > created.length && html` The first ${created.length}; all of them are in <a href="${rest}">${rest}</a>.`}`,
     wideTable(
-      { Row: 'w-row', Key: 'w-key', Id: 'w-key', Values: '' },
+      { Row: 'w-row', Key: 'w-key', Id: 'w-key', [planned ? 'Values' : 'Remarks']: '' },
       created.map(
         ({ outcome: { ref, key, id, issues }, diff }) =>
           html`<tr><th scope="row">${ref.row}</th><td>${shortText(key)}</td><td>${id}</td><td>${values(diff, columnOf)}${

@@ -1,6 +1,7 @@
 import { shorten, visible } from '../model/control-characters.js';
 import { sizeText } from '../model/count-text.js';
 import { GOOD_OUTCOMES, OUTCOMES } from '../model/outcome.js';
+import { shellWord } from '../model/yaml-text.js';
 import { stepsOf } from './next-steps.js';
 import { countText, durationText, formatNumber, requestsText, type Summary, visibleFaults } from './summary.js';
 import { headline, keyFigures, outcomeWords, wordingOf } from './wording.js';
@@ -104,7 +105,8 @@ export function exportText(summary: Summary, target: string, job?: string): stri
     '',
     `${durationText(summary.seconds)}, ${countText(requests.total, 'request')} (${countText(requests.retries, 'retry', 'retries')})`,
   );
-  if (job !== undefined) lines.push(`Next: change ${target}, then: rowferry import ${target} --job ${job} --dry-run`);
+  if (job !== undefined)
+    lines.push(`Next: change ${target}, then: rowferry import ${shellWord(target)} --job ${shellWord(job)} --dry-run`);
   if (status === 'interrupted' || status === 'failed') lines.push(`Next: rowferry runs resume ${run}`);
   return `${lines.join('\n')}\n`;
 }

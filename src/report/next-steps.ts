@@ -70,8 +70,8 @@ function importSteps(summary: Summary): PossibleSteps {
     // Nothing is wrong with their cells.
     rows.at_risk > 0 && {
       text:
-        `For ${these(rows.at_risk, 'row')} held back (\`at_risk\`) correct nothing: map the fields that the reason names, let \`rowferry doctor --probe\` find out whether ` +
-        'the service keeps them, or allow the loss in the job with `at_risk: warn`. Then import the file again.',
+        `For ${these(rows.at_risk, 'row')} held back (\`at_risk\`) do what the reasons say, let \`rowferry doctor --probe\` find out whether ` +
+        'the service keeps the values, or allow the loss in the job with `at_risk: warn`. Then import the file again.',
       show: 'at_risk',
     },
     dry && braked === undefined && writeStep('run the same command without `--dry-run`'),

@@ -433,14 +433,13 @@ export const phraseBook = memoized((spec: ResourceSpec) => {
       const text = marked.replace(/^[?*-]/, '');
       const weight = WEIGHTS[marked[0]!] ?? 0.94;
       if (marked.startsWith('*')) ends.push(phrase(text, MIN_LIKELY_SCORE, ''));
-      else
-        all.push(
-          phrase(
-            text,
-            weight,
-            `a ${weight > HIGH_SCORE ? 'usual' : weight < LIKELY_SCORE ? 'possible' : 'likely'} heading for it`,
-          ),
-        );
+      else {
+        const role = `a ${weight > HIGH_SCORE ? 'usual' : weight < LIKELY_SCORE ? 'possible' : 'likely'} heading for it`;
+        const one = phrase(text, weight, role);
+        // What a word means is said in English, whichever language the vocabulary has it in.
+        const isForeign = !one.original.some((word) => one.ordered.includes(word)) && one.ordered.every(isConcept);
+        all.push(isForeign ? { ...one, text: one.ordered.join(' ') } : one);
+      }
     }
   }
   const index = new Map<string, Phrase[]>();

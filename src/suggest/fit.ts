@@ -47,7 +47,8 @@ interface ChoiceFinding {
 
 /** `ofParty`: the field is one of a supplier or customer. */
 export function fitOf(column: Column, field: FieldSpec, file: FileProfile, known?: NameLookup, ofParty = false): Fit {
-  if (column.filled === 0 && file.rows > 0) return { factor: BLANK, evidence: ['every cell is blank'], remarks: [] };
+  if (column.filled === 0 && file.rows > file.uneven)
+    return { factor: BLANK, evidence: ['every cell is blank'], remarks: [] };
   if (column.cells.length === 0) return { factor: BLANK, evidence: ['no value was looked at'], remarks: [] };
   if (isConstantColumn(column, field))
     return rejectFit(
@@ -353,7 +354,7 @@ function fitText(column: Column, field: FieldSpec, file: FileProfile): Fit {
     const others = lost.length === 1 ? such : `${such} and ${formatNumber(lost.length - 1)} more`;
     remarks.push(`${others} cannot be read as text without loss; such rows will be invalid`);
   }
-  const factor = remarks.length === 0 ? 1 : lost.length / cells.length > 0.2 ? 0.85 : 0.97;
   const share = 1 - (long + lost.length) / cells.length;
+  const factor = remarks.length === 0 ? 1 : share < 1 - MAX_LONG_SHARE ? 0.85 : 0.97;
   return { factor, share, evidence, remarks };
 }

@@ -72,9 +72,9 @@ function sourceLines({ dates, decimal, nulls }: Suggestion, meta: SourceMeta): s
   if (meta.sheet !== null) add(`sheet: ${yamlScalar(meta.sheet)}`, evidence(/sheet/i));
   if (meta.header_row === null && meta.format !== 'ndjson') add('header_row: none', 'columns go by their letters');
   if (meta.header_row !== null) {
-    if (meta.header_row > 1) add(`header_row: ${meta.header_row}`, evidence(/heading/));
-    else if (/though it looks like data/.test(evidence(/heading/)))
-      lines.push(...commentLines(evidence(/heading/), '  '));
+    if (meta.header_row > 1) add(`header_row: ${meta.header_row}`, evidence(/\bthe heading\b/));
+    else if (/though it looks like data/.test(evidence(/\bthe heading\b/)))
+      lines.push(...commentLines(evidence(/\bthe heading\b/), '  '));
   }
   if (meta.encoding !== null && !/^(?:utf-?8|ascii)$/i.test(meta.encoding))
     add(`encoding: ${yamlScalar(meta.encoding)}`, meta.evidence.find((one) => one.includes(meta.encoding ?? '')) ?? '');
@@ -316,6 +316,7 @@ export function tableText({ columns, key, rows, resource, missing, next, warning
   const lines = [['HEADING', 'FIELD', 'CONFIDENCE', 'WHY'], ...table];
   const widths = [0, 1, 2].map((at) => Math.max(...lines.map((line) => line[at]!.length)));
   const mapped = columns.filter(({ field }) => field !== undefined).length;
+  const open = missing.filter(({ parts }) => !isComputed(parts));
   return [
     ...lines.map((line) =>
       line
@@ -330,7 +331,7 @@ export function tableText({ columns, key, rows, resource, missing, next, warning
           `Key: ${key.field} ("${commentText(key.heading, 40)}": ${formatNumber(key.blank)} blank, ${formatNumber(key.repeats)} repeated).`,
         ]
       : ['No column tells the rows apart.']),
-    ...(missing.length > 0 ? [`Required, and in no column: ${missing.map(({ field }) => field).join(', ')}.`] : []),
+    ...(open.length > 0 ? [`Required, and in no column: ${open.map(({ field }) => field).join(', ')}.`] : []),
     ...warnings.map((warning) => `Note: ${commentText(warning, 1_000)}`),
     ...(next === undefined ? [] : ['', `Next: ${next}`]),
   ].join('\n');

@@ -304,7 +304,7 @@ function notMappedReason({
   if (name === columnName(index)) return `there are no headings${samplesText(cells)}`;
   const [best] = guesses;
   if (!best && foldText(heading) === 'id')
-    return "the service's own number of a record: to update these very records write id here, and `match: { key: id }`";
+    return 'no field of a new record; if these are the ids of the service, write id here and `match: { key: id }` to update those records';
   if (!best && customFieldName(heading))
     return 'no custom field that this job can set: it is unknown, inactive, holds attachments, or is one of another template than the first';
   if (!best) return 'no field has such a heading';

@@ -585,7 +585,7 @@ const CONTRACT: Vocabulary = {
   approver: 'approved by; genehmigt von; approver name; ?approved',
   signer: 'signed by; signatory; unterschrieben von; ?company signed by; signer name; signatory name; ?client signer',
   signed_date: `
-    signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum; ?vertragsdatum;
+    signed on; signature date; signing date; fecha de firma; ?execution date; ?abschlussdatum; ?contract date;
     ?company signed date; sign date; ?contract abschluss; ?vertragsabschluss; ?notification date`,
 };
 
@@ -664,7 +664,7 @@ const SUPPLIER: Vocabulary = {
   ...COUNTERPARTY,
   name: `
     ${SELLERS}; supplier; supplier name; ?manufacturer; ?manufacturer name; ?customer; ?customer name;
-    lieferantenbezeichnung; nom du prestataire; denomination; ?seller name; ?partner; ?subcontractor; legal business
+    lieferantenbezeichnung; name of provider; denomination; ?seller name; ?partner; ?subcontractor; legal business
     name; -contact name; ?etablissement; ?business; ?supplier company; ?facility; ?producer; ?brand; *supplier name;
     ${COMPANY_NAMES}; ?prestador; ?credor`,
   type: `

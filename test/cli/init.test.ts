@@ -28,6 +28,7 @@ describe('init', () => {
     expect([settings.apiUrl, settings.auth, settings.inbox]).toEqual([undefined, undefined, join(dir, 'inbox')]);
     expect((await cli(['check', '--jobs-dir', join(dir, 'jobs')], { cwd })).code).toBe(0);
     const text = await readFile(join(dir, '.env'), 'utf8');
+    expect((await stat(/All settings: (.+)/.exec(text)![1]!)).isFile()).toBe(true);
     const all = text.replace(/^# (ROWFERRY_\w+=)/gm, '$1');
     await writeFile(join(dir, '.env'), all);
     expect(resolveSettings({}, {}, dir)).toMatchObject({ company: 1, concurrency: 16, logLevel: 'info' });

@@ -42,6 +42,8 @@ it('names the files in its commands as they are found from the working folder', 
   await mkdir(join(cwd, 'in box'));
   await writeFile(join(cwd, 'in box', 'v.csv'), 'Vendor\nGlobex\nInitech\n');
   expect((await map('in box/v.csv', '--resource', 'supplier', '-o', 'jobs/v.yaml')).code).toBe(0);
+  const { out } = await map('in box/v.csv', '--resource', 'supplier', '-o', 'in box/v.yaml');
+  expect(out).toMatch(/The job is in in box\/v\.yaml\. Look at it, then: rowferry check "in box\/v\.yaml"$/m);
   const job = await readFile(join(cwd, 'jobs', 'v.yaml'), 'utf8');
   expect(job).toContain('from v.csv: 2 rows');
   expect(job).toContain(

@@ -10,8 +10,9 @@ import { capture } from './fake-io.js';
 
 const ESC = String.fromCharCode(27);
 
-async function screenOn(terminal: boolean) {
+async function screenOn(terminal: boolean, columns = 100) {
   const stderr = capture(terminal);
+  if (terminal) Object.assign(stderr.stream, { columns });
   const io = { env: {}, cwd: '/', stdin: new PassThrough(), stdout: capture().stream, stderr: stderr.stream };
   return { screen: await openScreen(io), text: stderr.text };
 }
@@ -114,6 +115,13 @@ describe('the screen', () => {
     expect(text().endsWith(`${ESC}[0J`)).toBe(true);
     expect(text().lastIndexOf(`${ESC}[?25h`)).toBeGreaterThan(text().lastIndexOf(`${ESC}[?25l`));
     expect(screen.hasProgressLine).toBe(false);
+  });
+
+  it('takes a terminal that does not say how wide it is for a usual one', async () => {
+    const { screen, text } = await screenOn(true, 0);
+    screen.progress(at({ done: 250 }));
+    screen.stop();
+    expect(text()).toContain('250/1,000 rows');
   });
 
   it('gives the cursor back however the process ends', async () => {

@@ -41,6 +41,10 @@ it('fields are set from one column and from several, and nothing is sent the sec
     ['S-3', 'Globex', 'X', 'Laptop', ''],
     ['', 'Acme', 'X', 'Laptop', ''],
   );
+  const { reportDir } = await desk.import(path, JOB, { dryRun: true });
+  const page = await readFile(join(reportDir, 'report.html'), 'utf8');
+  expect(page).toContain('<bdi>name</bdi>');
+  expect(page).not.toContain('<bdi>Vendor</bdi></span> <span class="value">');
   const run = await desk.import(path, JOB);
   expect(run.outcomes).toEqual(['2 created', '3 created', '4 invalid', '5 invalid']);
   const [first, second] = desk.sandbox.records('asset');

@@ -53,6 +53,13 @@ test.runIf(process.platform === 'linux')('ends where a level exists and takes no
   expect(await fault(probeFolder('/proc', HOME))).toContain('The data folder /proc cannot be written');
 });
 
+test.runIf(process.platform === 'linux')('a trial says so where nothing can be looked for', async () => {
+  const deep = join(dir, ...Array.from({ length: 20 }, () => 'd'.repeat(200)));
+  const path = join(deep, 'e'.repeat(4_090 - deep.length));
+  expect(await fault(probeFolder(path, HOME))).toContain('cannot be written: the name is too long');
+  expect(await readdir(dir)).toEqual([]);
+});
+
 test('a trial leaves nothing behind, and takes nothing away', async () => {
   await probeFolder(join(dir, 'a', 'b'), HOME);
   expect(await readdir(dir)).toEqual([]);

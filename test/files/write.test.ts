@@ -173,9 +173,11 @@ describe('safe writing', () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test('a missing folder, a folder as the target, and a full disk in plain words', async () => {
+  test('a missing folder, a file or a folder as the target, and a full disk in plain words', async () => {
     const missing = await refusal(writeAtomically(join(folder, 'none', 'x.csv'), (write) => write('x')));
     expect(missing.message).toContain('does not exist');
+    const inFile = await refusal(writeAtomically(join(await file('plain', ''), 'x.csv'), (write) => write('x')));
+    expect(inFile.message).toContain('could not be written because something on the way is no folder');
     await mkdir(join(folder, 'dir'));
     expect((await refusal(writeAtomically(join(folder, 'dir'), (write) => write('x')))).message).toContain(
       'a folder of that name is there',

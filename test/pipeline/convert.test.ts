@@ -114,6 +114,9 @@ describe('whole numbers', () => {
   test('what is none is told to be written without decimals', () => {
     const mapping = mappingOf({ columns: { Id: 'id', N: 'name' }, match: { key: 'id' } }, ['Id', 'N']);
     expect(issuesOf(mapping, ['id:5', 'x'])[0]?.message).toContain('a whole number. Write digits such as 17.');
+    const said = (cell: Cell) => issuesOf(mapping, [cell, 'x'])[0]?.message;
+    expect(said(number('30.5', '31', '0'))).toBe('"31" is 30.5, not a whole number. Correct the cell.');
+    expect(said(number('30.5'))).toBe('"30.5" is not a whole number. Correct the cell.');
   });
 });
 

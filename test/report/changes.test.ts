@@ -72,6 +72,13 @@ describe('the page of a dry run', () => {
     expect(text).not.toContain('floor');
   });
 
+  test('of records that were created there is no column of values, which are kept nowhere', () => {
+    const done = row(outcome(2, 'created', { issues: [fault('reference_created', 'There was no supplier.')] }));
+    expect(words(pageOf(summary({ created: 1 }, { dry_run: false }), [done]))).toContain(
+      'Created 1 new record. Row Key Id Remarks 2 K-2 There was no supplier.',
+    );
+  });
+
   test('shows the plan that a brake stopped, and not its reason in each row', () => {
     const issues = [fault('run_stopped', 'max_creates: 2 rows.')];
     const stopped = (at: number, id?: number) =>

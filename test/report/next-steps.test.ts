@@ -114,6 +114,12 @@ describe('refusals that stopped a run while it was writing', () => {
   });
 });
 
+test('rows held back are put right as each of them says: that may be a cell', () => {
+  expect(next(summary({ created: 1, at_risk: 2 }))).toContain(
+    'For the 2 rows held back (at_risk) do what the reasons say',
+  );
+});
+
 describe('orphans that were to be acted on', () => {
   test.each([
     ['applied', {}, { orphans_acted: 5 }, '5 acted on'],

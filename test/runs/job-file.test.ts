@@ -40,6 +40,11 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '4:3 the key `1` stands here twice, first in line 3',
   ],
   ['two documents', `${GOOD}---\nkind: import\n`, '7:1 a job file holds one job'],
+  [
+    'a heading with a number sign',
+    `${GOOD}  PO #: asset_tag\n`,
+    '7:3 not valid YAML: Implicit map keys need to be followed by map values. What holds " #" or ": ", or begins with a sign, stands in quotes',
+  ],
   ['a tag', 'kind: !!js/function x\n', '1:7 not valid YAML: Unresolved tag'],
   ['an unset alias', `${GOOD}  A: *x\n`, '7:6 not valid YAML: Unresolved alias'],
   ['a delimiter of two characters', `${GOOD}source: { delimiter: ab }\n`, '7:22 "ab" cannot separate cells. Use auto'],

@@ -133,14 +133,14 @@ describe('several sheets', () => {
       ['Name', 'Reviewed'],
       ['Ann', 'yes'],
     ]);
-    workbook.addWorksheet('Kit').addRows([
-      ['Serial No', 'Brand', 'City'],
-      ['S1', 'Contoso', 'Ely'],
-    ]);
+    workbook
+      .addWorksheet('Kit')
+      .addRows([['Kit of the third floor'], ['Serial No', 'Brand', 'City'], ['S1', 'Contoso', 'Ely']]);
     const path = await file('t.xlsx', Buffer.from(await workbook.xlsx.writeBuffer()));
     const { summary } = await mapFile({ file: path, resource: 'asset' });
     expect(summary.source.sheet).toBe('Kit');
     expect(summary.job).toContain('  sheet: Kit');
+    expect(summary.job).toMatch(/^ {2}header_row: 2 +# Row 2 is the heading/m);
     expect(summary.warnings.join()).toContain('its headings mean 3 fields of asset');
     const named = await mapFile({ file: path, resource: 'asset', source: { sheet: 'Cover' } });
     expect(named.summary.source.sheet).toBe('Cover');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,8 @@ it('rowferry sandbox misbehaves as it is told', async () => {
   );
   await started.until((_, err) => err.includes('Ctrl-C'));
   const url = /^export ROWFERRY_API_URL=(\S+)$/m.exec(started.out())?.[1];
+  const example = /rowferry import (\S+) --job (\S+)$/m.exec(started.err())?.slice(1) ?? [];
+  expect(example.map((path) => existsSync(path))).toEqual([true, true]);
   const call = (path: string, body?: object) =>
     fetch(`${url}/api/v2${path}`, {
       method: body ? 'POST' : 'GET',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commentText, yamlKey, yamlScalar } from '../../src/model/yaml-text.js';
 import { checkJobText } from '../../src/runs/job-file.js';
+import { tableText } from '../../src/suggest/job-text.js';
 import { beside, read, suggested } from './suggested.js';
 
 const columnsOf = (job: string | undefined): Record<string, unknown> => read(job).columns;
@@ -212,6 +213,7 @@ describe('what a new record needs', () => {
     expect(read(job).computed).toEqual({ name: '{Brand} {Model}' });
     expect(job).toContain('medium: no column is the name: put together');
     expect(suggestion.next).toBe('Is "Model" what its line says? It is likely, and not certain.');
+    expect(tableText(suggestion)).not.toContain('Required, and in no column');
   });
 
   it('of a contact is put together of first and last name, and the address is kept with it', async () => {

@@ -260,6 +260,30 @@ describe('values choose between what a heading may mean, and lower a guess', () 
     );
     expect(serials.column('Serial').field).toBeUndefined();
     expect(serials.column('Serial').why).toContain('10 of 10 values are longer');
+    const names = await suggested(
+      'contract',
+      beside(
+        'Contract No',
+        'Objeto',
+        range(10, () => long),
+      ),
+    );
+    expect(names.column('Objeto')).toMatchObject({ field: 'name', confidence: 'medium' });
+    expect(names.column('Objeto').evidence.join('; ')).toContain('it may also mean description');
+  });
+
+  it('what a heading means is said in English, also where the vocabulary has it in another language', async () => {
+    const { column } = await suggested(
+      'contract',
+      'Contract No,Intitulé du contrat,Contract Date\nC-1,Care,2026-01-31\n',
+    );
+    expect(column('Intitulé du contrat').evidence[0]).toContain('it means "contract designation"');
+    expect(column('Contract Date').evidence[0]).toContain('it means "contract date"');
+  });
+
+  it('of rows that are all uneven no column counts as blank', async () => {
+    const { column } = await suggested('contract', 'Contract No,Supplier\nC-1,Acme,x\nC-2,Acme,x\n');
+    expect(column('Supplier').evidence.join('; ')).toContain('no value was looked at');
     // Emoji are one character each, as the service counts them.
     const emoji = await suggested(
       'supplier',

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { importFile, openSandbox } from '../../library/runs.js';
 import { EXIT, usageError } from '../../model/error.js';
-import { shellWord } from '../../model/yaml-text.js';
 import { createAtomically, HOME, makeFolder } from '../../runs/run/layout.js';
 import type { Sandbox } from '../../sandbox/index.js';
 import { type Cli, print, printErr } from '../io.js';
-import { CliCommand, executeRun, followRun, packageRoot } from '../run-command.js';
+import { CliCommand, executeRun, followRun, packageFile, packageRoot } from '../run-command.js';
 import { linkPrinter } from './console.js';
 import { runWorkerToEnd } from './worker.js';
 
@@ -40,8 +39,10 @@ const VARIABLES: readonly (readonly [name: string, value?: string])[] = [
   ['ROWFERRY_LOG_LEVEL'],
 ];
 
-const HEAD = `# Settings of rowferry. What is blank, or stands behind a #, counts as not set; flags and the shell win over this file.
-# It holds a secret: keep it out of version control. All settings: docs/reference/settings.md
+const head = (
+  docs: string,
+) => `# Settings of rowferry. What is blank, or stands behind a #, counts as not set; flags and the shell win over this file.
+# It holds a secret: keep it out of version control. All settings: ${docs}
 `;
 
 async function init(cli: Cli, dir: string): Promise<void> {
@@ -55,7 +56,14 @@ async function init(cli: Cli, dir: string): Promise<void> {
     const stated = fallback.includes(' ') ? '' : fallback;
     return `\n# ${meaning.replaceAll('`', '')}\n${value === undefined ? `# ${name}=${stated}` : `${name}=${value}`}\n`;
   });
-  recordFile('.env', await makeFile(join(dir, '.env'), HEAD + lines.join(''), true));
+  recordFile(
+    '.env',
+    await makeFile(
+      join(dir, '.env'),
+      head(packageFile(dir, 'docs', 'reference', 'settings.md')) + lines.join(''),
+      true,
+    ),
+  );
 
   // As `.env` says, which may have been there before.
   const { jobsDir, inbox, home } = resolveSettings({}, {}, dir);
@@ -71,7 +79,7 @@ async function init(cli: Cli, dir: string): Promise<void> {
   const tracked = await stat(join(dir, '.git')).catch(() => undefined);
   if (tracked) recordFile('.gitignore', await makeFile(ignore, '.env\n.rowferry/\ninbox/\n'));
   const exposed = tracked && !/^\/?\.env\*?$/m.test(await readFile(ignore, 'utf8'));
-  const sample = shellWord(relativeTo(dir, join(packageRoot, 'fixtures', 'assets-demo.xlsx')));
+  const sample = packageFile(dir, 'fixtures', 'assets-demo.xlsx');
   print(cli, initText({ dir: relativeTo(cli.io.cwd, dir), sample, created, existing, exposed: exposed === true }));
 }
 

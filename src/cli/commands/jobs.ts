@@ -3,11 +3,12 @@ import { inputFile, pickDefined } from '../../library/open.js';
 import { visible } from '../../model/control-characters.js';
 import { formatNumber } from '../../model/count-text.js';
 import { EXIT, usageError } from '../../model/error.js';
+import { shellWord } from '../../model/yaml-text.js';
 import type { MapRequest, MapResult } from '../../runs/map-file.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { TemplateResult } from '../../runs/template.js';
 import { type Cli, presentFailure, print, printErr, printJson, reportInterrupted } from '../io.js';
-import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
+import { CliCommand, onInterrupt, packageFile, readSettings } from '../run-command.js';
 
 export function checkCommand(cli: Cli): CliCommand {
   return new CliCommand('check')
@@ -107,9 +108,12 @@ async function suggest(cli: Cli, file: string, options: MapFlags): Promise<numbe
 function printMapping(cli: Cli, { job, reason, table }: MapResult, output: string | undefined): void {
   const printLine = output === undefined ? printErr : print;
   printLine(cli, table);
-  if (reason !== undefined) printLine(cli, `\n${reason} docs/reference/fields.md lists the fields.`);
+  if (reason !== undefined) {
+    const fields = packageFile(cli.io.cwd, 'docs', 'reference', 'fields.md');
+    printLine(cli, `\n${reason} ${fields} lists the fields.`);
+  }
   if (output === undefined) cli.io.stdout.write(visible(job));
-  else print(cli, `\nThe job is in ${output}. Look at it, then: rowferry check ${output}`);
+  else print(cli, `\nThe job is in ${output}. Look at it, then: rowferry check ${shellWord(output)}`);
 }
 
 function sourceOf({ sheet, headerRow }: MapFlags): MapRequest['source'] | undefined {
@@ -183,13 +187,12 @@ async function template(cli: Cli, resource: string, options: TemplateFlags): Pro
 
 function resultText({ file, job, sheet, columns, more, lists }: TemplateResult): string {
   const requiredCount = columns.filter(({ required }) => required).length;
-  const shellQuoted = (path: string) => (/^[\w./@%+:,-]+$/.test(path) ? path : `"${path}"`);
   return [
     `${file}: sheet "${sheet}" with ${columns.length} columns, ${requiredCount} of them required${more > 0 ? `; ${more} more with --all` : ''}`,
     ...(lists.length > 0
       ? [`Drop-down lists: ${lists.map(({ list, values }) => `${list} (${formatNumber(values)})`).join(', ')}`]
       : []),
     `${job}: the job that imports it`,
-    `Fill it in, then: rowferry import ${shellQuoted(file)} --job ${shellQuoted(job)} --dry-run`,
+    `Fill it in, then: rowferry import ${shellWord(file)} --job ${shellWord(job)} --dry-run`,
   ].join('\n');
 }

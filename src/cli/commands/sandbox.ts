@@ -3,7 +3,7 @@ import { pickDefined } from '../../library/open.js';
 import { openSandbox } from '../../library/runs.js';
 import { EXIT, errorText, usageError } from '../../model/error.js';
 import { type Cli, print, printErr } from '../io.js';
-import { CliCommand, onInterrupt, wholeNumber } from '../run-command.js';
+import { CliCommand, onInterrupt, packageFile, wholeNumber } from '../run-command.js';
 
 interface Options {
   host?: string;
@@ -76,7 +76,9 @@ export ROWFERRY_API_URL=${sandbox.url}
 export ROWFERRY_API_TOKEN=${sandbox.token}
 `,
     );
-    printErr(cli, 'Then for example: rowferry import fixtures/assets-demo.xlsx --job assets\nCtrl-C ends it.');
+    const file = packageFile(cli.io.cwd, 'fixtures', 'assets-demo.xlsx');
+    const job = packageFile(cli.io.cwd, 'jobs', 'assets.yaml');
+    printErr(cli, `Then for example: rowferry import ${file} --job ${job}\nCtrl-C ends it.`);
     if (!interruption.signal.aborted) {
       await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
     }

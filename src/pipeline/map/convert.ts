@@ -86,7 +86,11 @@ function decimal(cell: Cell, rule: DecimalRule): Decimal | Refusal {
 function integer(cell: Cell, rule: DecimalRule): number | Refusal {
   const value = decimal(cell, rule);
   if (isRefusal(value)) return value === notANumber(rule) ? NOT_A_WHOLE_NUMBER : value;
-  if (value.scale > 0) return refuse('not_an_integer', 'is not a whole number. Correct the cell.');
+  if (value.scale > 0) {
+    // A format without decimals shows 30.5 as 31.
+    const hidden = typeof cell === 'object' && cell.t === 'n' && !cell.shown.includes(value.text);
+    return refuse('not_an_integer', `is ${hidden ? `${value.text}, ` : ''}not a whole number. Correct the cell.`);
+  }
   const whole = Number(value.text);
   return Number.isSafeInteger(whole) ? whole : refuse('out_of_range', 'is too large. Correct the cell.');
 }

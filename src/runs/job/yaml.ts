@@ -226,7 +226,7 @@ function yamlMessage(code: string, message: string): string {
   if (code === 'MULTIPLE_DOCS') return 'a job file holds one job; remove what follows the line `---`';
   if (/call stack/i.test(message)) return TOO_DEEP;
   if (/alias count/i.test(message)) return `more than ${MAX_ALIASES} YAML aliases; write the values out`;
-  return `not valid YAML: ${message.replace(/^\w*Error: /, '')}`;
+  return `not valid YAML: ${message.replace(/^\w*Error: /, '')}. What holds " #" or ": ", or begins with a sign, stands in quotes`;
 }
 
 /** Where a problem is: at a key, or at the value under it. */

@@ -58,9 +58,10 @@ function isPlanned(outcome: Outcome, dryRun: boolean): boolean {
   return isNew(outcome) && (dryRun || outcome.kind === 'not_attempted');
 }
 
-/** Headings of the file by what the reports call their fields. */
+/** Headings of the file by what the reports call their fields. One that gives several fields would call all of them the same. */
 export function headingsOf({ store: { names } }: Pick<Run, 'store'>, { columns }: Pick<Mapping, 'columns'>) {
-  return Object.fromEntries(columns.map(({ field, heading }) => [withFieldNames(field, names), heading]));
+  const own = columns.filter(({ heading }) => columns.filter((other) => other.heading === heading).length === 1);
+  return Object.fromEntries(own.map(({ field, heading }) => [withFieldNames(field, names), heading]));
 }
 
 /** The values that the record of a row would get. */
