@@ -234,6 +234,14 @@ describe.skipIf('missing' in (await postgresServer()))('PostgreSQL', () => {
     expect((await failure(`postgres://ann:some-password@127.0.0.1:${port}/postgres`)).message).toMatch(
       /answered with an error \(permission denied/,
     );
+    // Schemas that somebody made for it do, and so does the right to make them once: no start makes any that are there.
+    await admin.query('CREATE SCHEMA bullmq AUTHORIZATION ann; CREATE SCHEMA rowferry AUTHORIZATION ann');
+    for (let start = 1; start <= 2; start += 1) {
+      const owner = await opened({ url: `postgres://ann:some-password@127.0.0.1:${port}/postgres`, home: HOME });
+      await owner.check();
+      await owner.close();
+    }
+    await admin.query('DROP SCHEMA bullmq, rowferry CASCADE');
     await admin.end();
 
     await server.kill();
