@@ -408,7 +408,7 @@ class Delivery {
     const { deps, log, state } = this;
     const { run } = state;
     const about = { job: this.name, run, insteadOf: state.insteadOf?.run, log };
-    const writer = stateWriter(this.job, state, (err) => log.warn({ err }, 'the progress could not be told'));
+    const writer = stateWriter(this.job, state, (err) => log.debug({ err }, 'the progress could not be told'));
     const onProgress = deps.onBegun?.({ ...about, resumed: !prepared });
     const context: RunContext = {
       ...deps.context(about),

@@ -25,7 +25,13 @@ const FAULT_PATTERNS: readonly (readonly [sign: RegExp, kind: StoreFault['kind']
   [/^(?:08|57P0|53300|25006)/, 'away'],
   // Before what a cluster says of nodes that refuse it: that would be waited for.
   [/^28(?:P01|000)|\b(?:NOAUTH|WRONGPASS)\b|invalid password|without any password/i, 'other'],
-  [/^53[12]00|\b(?:OOM|MISCONF)\b/, 'full'],
+  [
+    /^(?:\w*SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET)_)/,
+    'other',
+    'its TLS certificate is of an authority nobody knows; NODE_EXTRA_CA_CERTS names the file with those of a private one',
+  ],
+  // Redis goes on with the script that met it, another each time.
+  [/^53[12]00|\b((?:OOM|MISCONF)\b[^.]*)/, 'full'],
   [
     /\b(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EPIPE|ENOENT)\b/,
     'away',
