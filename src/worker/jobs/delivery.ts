@@ -11,7 +11,7 @@ import { type Progress, pause, type RunContext, STOPPED } from '../../runs/run/c
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
-import type { Summary } from '../../runs/run/present.js';
+import { orphansText, type Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
 import type { Claim } from '../inbox/claim.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
@@ -465,6 +465,7 @@ class Delivery {
         run: this.state.run,
         company,
         counts: outcomes,
+        orphans: orphansText(summary)[0],
         seconds,
         reports: dir,
         dryRun: await isRehearsal(home, summary),
