@@ -71,8 +71,6 @@ class StoreUnavailable extends RunError {
 /** Whether an error, of the store itself or of BullMQ on it, means that the store is away for now. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof RunError) return error instanceof StoreUnavailable;
-  // A file that is missing is no store that is away.
-  if (error instanceof Error && 'path' in error && 'syscall' in error && error.syscall !== 'connect') return false;
   const { kind } = classifyError(error);
   return kind === 'away' || kind === 'full';
 }
@@ -80,6 +78,9 @@ export function isStoreUnavailable(error: unknown): boolean {
 export function classifyError(error: unknown): StoreFault {
   if (error instanceof Unavailable) return { kind: error instanceof Full ? 'full' : 'away', reason: error.message };
   const [code, message] = errorParts(error);
+  // A file that is missing is no store that is away.
+  if (error instanceof Error && 'path' in error && 'syscall' in error && error.syscall !== 'connect')
+    return { kind: 'other', reason: firstLine(message) };
   for (const [sign, kind, reason] of FAULT_PATTERNS) {
     const found = sign.exec(`${code} ${message}`);
     if (found) return { kind, reason: reason ?? found[1] ?? firstLine(message) };

@@ -252,6 +252,9 @@ describe.skipIf('missing' in (await postgresServer()))('PostgreSQL', () => {
     const missing = await failure(url.replace(/postgres$/, 'nowhere'));
     expect(missing.message).toMatch(/database "nowhere" does not exist/);
     expect(missing.message).not.toContain('let-me-in');
+    expect((await failure(`${url}?sslrootcert=/nowhere.pem`)).message).toMatch(
+      /\(ENOENT.*nowhere\.pem.*ROWFERRY_QUEUE_URL/,
+    );
 
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();
