@@ -140,7 +140,11 @@ function postgresPrimitives(database: PgQueryable): Primitives {
 
   return {
     async ping() {
-      await queryFirst('SELECT 1');
+      // A write: the server may be a standby by now, its disk full, or the tables gone.
+      await queryFirst(
+        `INSERT INTO rowferry.passing VALUES ('check', '', clock_timestamp())
+         ON CONFLICT (name) DO UPDATE SET forget = excluded.forget`,
+      );
     },
     async look(name) {
       const row = await queryFirst<{ content: string | null; now: number }>(

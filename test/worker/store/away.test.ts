@@ -267,9 +267,10 @@ describe.skipIf('missing' in (await postgresServer()))('PostgreSQL', () => {
     for (let start = 1; start <= 2; start += 1) {
       const owner = await opened({ url: `postgres://ann:some-password@127.0.0.1:${port}/postgres`, home: HOME });
       await owner.check();
+      if (start === 2) await admin.query('DROP SCHEMA bullmq, rowferry CASCADE');
+      if (start === 2) await expect(owner.check()).rejects.toThrow(/rowferry\.passing.* does not exist/);
       await owner.close();
     }
-    await admin.query('DROP SCHEMA bullmq, rowferry CASCADE');
     await admin.end();
 
     await server.kill();
