@@ -61,8 +61,13 @@ export async function openLog(options: {
   const isVerbose = level === 'debug' || level === 'trace';
   let secretCount = secrets.length;
   let redact = redactor(secrets);
+  // Drivers hang more on their errors: that of Redis the command with all its values, which may be the rows of a job.
+  const err = (error: Error) => {
+    const { type, message, stack } = pino.stdSerializers.err(error);
+    return { type, message, stack };
+  };
   return pino(
-    { level },
+    { level, serializers: { err } },
     {
       write(line: string) {
         if (secrets.length !== secretCount) {

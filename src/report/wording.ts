@@ -364,7 +364,6 @@ function comparisonParts(summary: Summary, facts: Facts): string[] {
   if (updated > 0) parts.push(`${countText(updated, 'record')} ${were(updated)} put right`);
   if (created > 0)
     parts.push(`${updated > 0 ? formatNumber(created) : countText(created, 'record')} ${were(created)} created`);
-  const { total, fresh } = facts.orphans;
   if (parts.length === 0) {
     const agreed = facts.compared?.agree ?? rows.unchanged;
     if (STATUS_LEAD[status] && facts.compared?.orphans_acted) parts.push('no row was put right');
@@ -372,9 +371,15 @@ function comparisonParts(summary: Summary, facts: Facts): string[] {
     else if (agreed === rows.total) parts.push(`the file and the service agree in ${all(rows.total, 'row')}`);
     else parts.push(dry ? 'nothing would be put right' : 'nothing was to be put right');
   }
-  const missing = [...countParts([fresh, 'new']), ...actedParts(summary, facts)].join(', ');
-  if (total > 0) parts.push(`${countText(total, 'orphan')}${missing === '' ? '' : ` (${missing})`}`);
-  return [...parts, ...remainingParts(rows, (n) => countText(n, 'row'))];
+  return [...parts, ...orphansText(summary), ...remainingParts(rows, (n) => countText(n, 'row'))];
+}
+
+/** `2 orphans (1 new, 1 acted on)`; empty where there are none, and of other runs. */
+export function orphansText(summary: Summary): string[] {
+  const { reconcile: facts } = summary;
+  if (!facts || facts.orphans.total === 0) return [];
+  const parts = [...countParts([facts.orphans.fresh, 'new']), ...actedParts(summary, facts)].join(', ');
+  return [`${countText(facts.orphans.total, 'orphan')}${parts === '' ? '' : ` (${parts})`}`];
 }
 
 /** An undo: its rows are the records that the run had written. */

@@ -64,6 +64,16 @@ describe('logs', () => {
     expect(text()).not.toContain(SECRET);
   });
 
+  it('leave out what a driver hangs on its error, such as the rows of a job (112)', async () => {
+    const { screen, text } = await screenOn(false);
+    const log = await openLog({ level: 'info', terminal: false, screen, secrets: [] });
+    const refused = Object.assign(new Error('OOM'), { command: { name: 'evalsha', args: ['{"rows":["Jane Roe"]}'] } });
+    log.warn({ err: refused }, 'not offered');
+    log.warn(refused);
+    expect(text()).toMatch(/"message":"OOM".*"stack"/);
+    expect(text()).not.toContain('Jane Roe');
+  });
+
   it('know secrets that are learned later (86)', async () => {
     const { screen, text } = await screenOn(false);
     const secrets: string[] = [];

@@ -252,6 +252,17 @@ describe('the probe', () => {
     expect(await readdir(cwd)).toEqual([]);
   });
 
+  it('names the scratch asset that may be there although its create was not answered well', async () => {
+    const settings = await settingsOn({ faults: ['POST /asset close_after'] });
+    const { message } = await runProbe(settings, { lagMs: 100 }).then(
+      () => ({ message: '' }),
+      (error: Error) => error,
+    );
+    expect(sandbox!.commits.map(({ id }) => sandbox!.record('asset', id)?.['name'])).toEqual([
+      /as "(.+)"\.$/.exec(message)?.[1],
+    ]);
+  });
+
   it('keeps what the asset taught where the contract cannot be tried', async () => {
     const { behaviour, text } = await probe({ faults: ['POST /contract status=422'] });
     expect(behaviour.omitted).toBe('nulled');

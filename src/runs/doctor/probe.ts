@@ -232,7 +232,8 @@ class Probe {
     const body = { ...listed, ...more, ...unlistedParts, [mark]: scratchNote('create') };
     const answer = await this.service.write({ op: 'create', resource, body });
     if (answer.kind !== 'done') {
-      const behind = answer.kind === 'open' ? 'Whether it took effect is open.' : 'Nothing was left behind.';
+      const behind =
+        answer.kind === 'open' ? `It may be there all the same, as "${listed['name']}".` : 'Nothing was left behind.';
       throw runFailure(`The scratch ${resource} was not accepted: ${answerText(answer)}. ${behind}`);
     }
     const [parameter = '', field = ''] = Object.entries(filters)[0] ?? [];

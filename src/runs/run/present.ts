@@ -12,6 +12,7 @@ import type { RowFault } from './list.js';
 /** How runs are shown to people on a terminal; the command line prints what comes out here. */
 
 export type { Summary } from '../../report/summary.js';
+export { orphansText } from '../../report/wording.js';
 export { brakeStop, formatNumber, isReportName, rowsForPerson, rowsInPlace, stopCause };
 
 /** The end of a run: what became of its rows, and where the reports are. */

@@ -11,7 +11,7 @@ import { type Progress, pause, type RunContext, STOPPED } from '../../runs/run/c
 import { readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { freshRunId } from '../../runs/run/list.js';
-import type { Summary } from '../../runs/run/present.js';
+import { orphansText, type Summary } from '../../runs/run/present.js';
 import { undoRun } from '../../runs/undo.js';
 import type { Claim } from '../inbox/claim.js';
 import { isJobLost, isStoreUnavailable } from '../store/faults.js';
@@ -408,7 +408,7 @@ class Delivery {
     const { deps, log, state } = this;
     const { run } = state;
     const about = { job: this.name, run, insteadOf: state.insteadOf?.run, log };
-    const writer = stateWriter(this.job, state, (err) => log.warn({ err }, 'the progress could not be told'));
+    const writer = stateWriter(this.job, state, (err) => log.debug({ err }, 'the progress could not be told'));
     const onProgress = deps.onBegun?.({ ...about, resumed: !prepared });
     const context: RunContext = {
       ...deps.context(about),
@@ -465,6 +465,7 @@ class Delivery {
         run: this.state.run,
         company,
         counts: outcomes,
+        orphans: orphansText(summary)[0],
         seconds,
         reports: dir,
         dryRun: await isRehearsal(home, summary),

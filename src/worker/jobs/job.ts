@@ -223,6 +223,8 @@ export interface EndedRun {
   readonly page?: string | undefined;
   readonly company?: number | undefined;
   readonly counts?: Partial<OutcomeCounts> | undefined;
+  /** Of a reconcile job, in words: they are no rows. */
+  readonly orphans?: string | undefined;
   /** One sentence for people; needed where the status is braked, failed or refused. */
   readonly reason?: string | undefined;
   /** Folder of the reports, where they lie after the run was put away; of a dropped file, from the drop folder. */

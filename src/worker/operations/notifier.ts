@@ -176,7 +176,9 @@ function endNotification(run: EndedRun, at: number): Notification {
     counted.length > 0 && run.reportOnly
       ? `Nothing was written; it would be ${counted.join(', ')}`
       : counted.join(', ');
-  const sentences = [reason, counts].flatMap((part) => (part ? endSentence(part) : []));
+  const sentences = [reason, [counts, run.orphans].filter(Boolean).join('; ')].flatMap((part) =>
+    part ? endSentence(part) : [],
+  );
   const page = run.status === 'refused' ? 'ERROR.txt' : run.kind === 'export' ? 'summary.json' : 'report.html';
   const report = run.reports === undefined ? [] : [`Report: ${path.join(run.reports, page)}`];
   const head = headline(run);

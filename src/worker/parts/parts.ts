@@ -86,8 +86,9 @@ export async function openParts(options: PartsOptions) {
 }
 
 interface ExecutorOptions
-  extends Pick<RunContext, 'settings' | 'signal' | 'log'>,
-    Pick<WorkerContext, 'channel' | 'observe'> {
+  extends Pick<RunContext, 'settings' | 'signal'>,
+    Pick<WorkerContext, 'channel' | 'observe'>,
+    Pick<MessengerOptions, 'log'> {
   readonly messenger: Messenger;
   /** Lock and grant of a part, in milliseconds. */
   readonly leaseMs: number;
@@ -102,11 +103,12 @@ const REPORT_EVERY_MS = 250;
 /** Sends the requests of parts, whosever run they belong to; `protocol.ts` says under which conditions. */
 export function partExecutor(options: ExecutorOptions) {
   return async (job: Job, token: string | undefined): Promise<Signed<PartResult>> => {
-    const { messenger, leaseMs, log } = options;
+    const { messenger, leaseMs } = options;
     const id = job.id ?? '';
     const part = await messenger.part(id, job.data);
     if (!part) throw new UnrecoverableError('It is not signed by a worker, or not with the secret of this one.');
     const { run, company, most_refused: mostRefused } = part;
+    const log = options.log.child({ run, part: id });
     const name = randomBytes(8).toString('hex');
     const stopping = new AbortController();
     const onStop = () => stopping.abort(options.signal.reason);
@@ -127,7 +129,7 @@ export function partExecutor(options: ExecutorOptions) {
       right = holdSendRight(job, token, leaseMs, name, messenger, stopping);
       if (!(await right.firstGrant)) return messenger.signedResult(id, { refused: name });
       const { isHeld, isFresh } = right;
-      log.debug({ run, part: id }, 'sending a part');
+      log.debug('sending a part');
       const all: IndexedAnswer[] = [];
       let unreported: IndexedAnswer[] = [];
       let reporting: Promise<void> = Promise.resolve();
@@ -140,7 +142,7 @@ export function partExecutor(options: ExecutorOptions) {
       }, REPORT_EVERY_MS);
       try {
         const context: PartContext = {
-          ...{ ...options, signal: stopping.signal, company, maySend: isHeld, isFresh },
+          ...{ ...options, log, signal: stopping.signal, company, maySend: isHeld, isFresh },
           ...(mostRefused !== undefined && { mostRefused }),
         };
         const { reads, writes, retries } = await sendPart(requests, context, (index, answer) =>
@@ -158,7 +160,7 @@ export function partExecutor(options: ExecutorOptions) {
         clearInterval(report);
       }
     } catch (error) {
-      log.warn({ err: error, part: id, run }, 'part.failed');
+      log.warn({ err: error }, 'part.failed');
       throw error;
     } finally {
       right?.release();

@@ -25,7 +25,13 @@ const FAULT_PATTERNS: readonly (readonly [sign: RegExp, kind: StoreFault['kind']
   [/^(?:08|57P0|53300|25006)/, 'away'],
   // Before what a cluster says of nodes that refuse it: that would be waited for.
   [/^28(?:P01|000)|\b(?:NOAUTH|WRONGPASS)\b|invalid password|without any password/i, 'other'],
-  [/^53[12]00|\b(?:OOM|MISCONF)\b/, 'full'],
+  [
+    /^(?:\w*SELF_SIGNED_CERT|UNABLE_TO_(?:VERIFY|GET)_)/,
+    'other',
+    'its TLS certificate is of an authority nobody knows; NODE_EXTRA_CA_CERTS names the file with those of a private one',
+  ],
+  // Redis goes on with the script that met it, another each time.
+  [/^53[12]00|\b((?:OOM|MISCONF)\b[^.]*)/, 'full'],
   [
     /\b(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EPIPE|ENOENT)\b/,
     'away',
@@ -65,8 +71,6 @@ class StoreUnavailable extends RunError {
 /** Whether an error, of the store itself or of BullMQ on it, means that the store is away for now. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof RunError) return error instanceof StoreUnavailable;
-  // A file that is missing is no store that is away.
-  if (error instanceof Error && 'path' in error && 'syscall' in error && error.syscall !== 'connect') return false;
   const { kind } = classifyError(error);
   return kind === 'away' || kind === 'full';
 }
@@ -74,6 +78,9 @@ export function isStoreUnavailable(error: unknown): boolean {
 export function classifyError(error: unknown): StoreFault {
   if (error instanceof Unavailable) return { kind: error instanceof Full ? 'full' : 'away', reason: error.message };
   const [code, message] = errorParts(error);
+  // A file that is missing is no store that is away.
+  if (error instanceof Error && 'path' in error && 'syscall' in error && error.syscall !== 'connect')
+    return { kind: 'other', reason: firstLine(message) };
   for (const [sign, kind, reason] of FAULT_PATTERNS) {
     const found = sign.exec(`${code} ${message}`);
     if (found) return { kind, reason: reason ?? found[1] ?? firstLine(message) };

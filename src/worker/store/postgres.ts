@@ -56,10 +56,10 @@ export async function openPostgres(address: PostgresAddress, options: StoreOptio
 async function migrate(pool: PgPool): Promise<void> {
   const client = await pool.connect();
   try {
-    await runMigrations(client, DEFAULT_SCHEMA);
+    await runMigrations({ query: (text, values) => client.query(makeMissingSchema(text), values) }, DEFAULT_SCHEMA);
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    await client.query(SCHEMA);
+    await client.query(makeMissingSchema(SCHEMA));
     await client.query('COMMIT');
   } catch (error) {
     client.release(true);
@@ -67,6 +67,13 @@ async function migrate(pool: PgPool): Promise<void> {
   }
   client.release();
 }
+
+/** `IF NOT EXISTS` asks for the right to make schemas where it is there, too: for good, and of a user whose schemas somebody made for it. */
+const makeMissingSchema = (text: string): string =>
+  text.replace(
+    /CREATE SCHEMA IF NOT EXISTS "?(\w+)"?/,
+    "DO 'BEGIN IF to_regnamespace(''$1'') IS NULL THEN CREATE SCHEMA $1; END IF; END'",
+  );
 
 const CONNECT_MS = 5_000;
 /** Every worker and every listener for events holds one; the rest are made when needed and ended when idle. */
@@ -133,7 +140,11 @@ function postgresPrimitives(database: PgQueryable): Primitives {
 
   return {
     async ping() {
-      await queryFirst('SELECT 1');
+      // A write: the server may be a standby by now, its disk full, or the tables gone.
+      await queryFirst(
+        `INSERT INTO rowferry.passing VALUES ('check', '', clock_timestamp())
+         ON CONFLICT (name) DO UPDATE SET forget = excluded.forget`,
+      );
     },
     async look(name) {
       const row = await queryFirst<{ content: string | null; now: number }>(

@@ -153,8 +153,9 @@ function checkPolicy(
   throw evictionError(address, policy);
 }
 
-/** Rejects where the server has been made unfit since it was opened. */
+/** Rejects where the server has been made unfit since it was opened, or takes no writes: full, or a replica by now. */
 async function checkStillFit(address: RedisAddress, client: Client): Promise<void> {
+  await client.set(`${KEY}:check`, '', 'PX', 1);
   const policy = parseInfo(await client.info('memory')).get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') throw evictionError(address, policy);
 }

@@ -318,6 +318,7 @@ describe('notifications', () => {
       notifier.ended({ ...RUN, status: 'refused', file: 'b.xlsx', reason: 'No heading.', counts: {} });
       notifier.ended({ ...partial, kind: 'export', file: undefined, status: 'succeeded', counts: {} });
       notifier.ended({ ...partial, kind: 'reconcile', reportOnly: true, counts: { updated: 2 } });
+      notifier.ended({ ...partial, kind: 'reconcile', counts: { unchanged: 9 }, orphans: '1 orphan (1 acted on)' });
       notifier.ended({ ...RUN, job: 'others' });
       notifier.ended({ ...RUN, status: 'interrupted' });
       notifier.ended({ ...RUN, dryRun: true });
@@ -329,9 +330,10 @@ describe('notifications', () => {
         'ended: b.xlsx was refused: No heading. Report: /data/runs/run-0/ERROR.txt',
         'ended: assets succeeded. Report: /data/runs/run-0/summary.json',
         'ended: assets.xlsx finished; some rows need a person: Nothing was written; it would be 2 updated. Report: /data/runs/run-0/report.html',
+        'ended: assets.xlsx finished; some rows need a person: 9 unchanged; 1 orphan (1 acted on). Report: /data/runs/run-0/report.html',
       ]);
       expect(bodies[0]).toMatchObject({ job: 'assets', file: 'assets.xlsx', rows: { created: 105, invalid: 15 } });
-      expect(bodies.map(({ report_only }) => report_only)).toEqual([undefined, undefined, undefined, undefined, true]);
+      expect(bodies.map(({ report_only }) => report_only)).toEqual([...Array(4).fill(undefined), true, undefined]);
       expect(state.texts.size).toBe(0);
     });
 

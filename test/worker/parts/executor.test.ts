@@ -21,6 +21,7 @@ let redis: Awaited<ReturnType<typeof privateRedis>>;
 let team: PartsTeam;
 let service: Server;
 const seen: string[] = [];
+const logged: string[] = [];
 /** Answers to the first requests; then 200. */
 let statuses: number[] = [];
 
@@ -93,7 +94,7 @@ async function carryOut(
     messenger: letters,
     signal,
     leaseMs: LEASE_MS,
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }),
   });
   let given = 0;
   const give = () => {
@@ -135,6 +136,14 @@ it('reckons by the clock of the coordinator, whatever its own shows', async () =
     await team.close();
     team = await openPartsTeam(redis.url);
   }
+});
+
+it('says in its log of which run the request is that failed', async () => {
+  statuses = [503];
+  await carryOut([update(1)], Date.now());
+  expect(logged.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ msg: 'service.open', run: 'run', part: expect.stringContaining('one.') }),
+  );
 });
 
 it('reads records, also one that is there no more, and counts what it asked', async () => {

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RunError } from '../../../src/model/error.js';
+import { SELF_SIGNED } from '../../service/certificates.js';
 import { postgresServer, redisServer } from '../../support/binaries.js';
 import { freePort } from '../../support/server-process.js';
 import { type PrivateServer, privatePostgres, privateRedis } from '../../support/servers.js';
@@ -92,10 +95,29 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     const { url, port } = await kept(privateRedis());
     const admin = new Redis(url);
     await admin.acl('SETUSER', 'ann', 'on', '>some-password', '~*', '+@connection');
+    const ann = `redis://ann:some-password@127.0.0.1:${port}`;
+    expect((await failure(ann)).message).toMatch(/answered with an error.*info/i);
+    const page = await readFile('docs/operate/queue.md', 'utf8');
+    const rights = /^ACL SETUSER rowferry on >password (.*)$/m.exec(page)?.[1]?.split(' ') ?? [];
+    await admin.acl('SETUSER', 'ann', 'reset', 'on', '>some-password', ...rights);
+    const store = await opened({ url: ann, home: HOME });
+    await store.check();
+    const ran: unknown[] = [];
+    store.worker('rowferry', async (job) => void ran.push(job.id), {});
+    await store.queue('rowferry').add('import', {});
+    await until(() => ran.length === 1);
+    expect(await store.workers('rowferry')).not.toEqual([]);
     admin.disconnect();
-    expect((await failure(`redis://ann:some-password@127.0.0.1:${port}`)).message).toMatch(
-      /answered with an error.*info/i,
+  });
+
+  it('says of a certificate that nobody known has issued where to name the authority', async () => {
+    const far = createTlsServer(SELF_SIGNED);
+    await once(far.listen(0, '127.0.0.1'), 'listening');
+    const { port } = far.address() as AddressInfo;
+    expect((await failure(`rediss://:right-one@127.0.0.1:${port}`)).message).toMatch(
+      /certificate.*NODE_EXTRA_CA_CERTS/,
     );
+    far.close();
   });
 
   it('refuses to start where jobs could be evicted (51)', async () => {
@@ -112,7 +134,10 @@ describe.skipIf('missing' in (await redisServer()))('Redis', () => {
     await queue.add('import', {});
     const admin = new Redis(url);
     await admin.config('SET', 'maxmemory', '1mb');
-    await expect(queue.add('import', { rows: ['x'.repeat(10_000)] })).rejects.toThrow(/is full \(OOM/);
+    await expect(queue.add('import', { rows: ['x'.repeat(10_000)] })).rejects.toThrow(
+      /is full \(OOM [^.]*'maxmemory'\)/,
+    );
+    await expect(store.check()).rejects.toThrow(/is full/);
     await expect(store.update('text', () => 'x')).rejects.toThrow(/is full/);
     const ran: unknown[] = [];
     store.worker('rowferry', async (job) => void ran.push(job.id), {});
@@ -227,6 +252,9 @@ describe.skipIf('missing' in (await postgresServer()))('PostgreSQL', () => {
     const missing = await failure(url.replace(/postgres$/, 'nowhere'));
     expect(missing.message).toMatch(/database "nowhere" does not exist/);
     expect(missing.message).not.toContain('let-me-in');
+    expect((await failure(`${url}?sslrootcert=/nowhere.pem`)).message).toMatch(
+      /\(ENOENT.*nowhere\.pem.*ROWFERRY_QUEUE_URL/,
+    );
 
     const admin = new pg.Client({ connectionString: url });
     await admin.connect();
@@ -234,6 +262,15 @@ describe.skipIf('missing' in (await postgresServer()))('PostgreSQL', () => {
     expect((await failure(`postgres://ann:some-password@127.0.0.1:${port}/postgres`)).message).toMatch(
       /answered with an error \(permission denied/,
     );
+    // Schemas that somebody made for it do, and so does the right to make them once: no start makes any that are there.
+    await admin.query('CREATE SCHEMA bullmq AUTHORIZATION ann; CREATE SCHEMA rowferry AUTHORIZATION ann');
+    for (let start = 1; start <= 2; start += 1) {
+      const owner = await opened({ url: `postgres://ann:some-password@127.0.0.1:${port}/postgres`, home: HOME });
+      await owner.check();
+      if (start === 2) await admin.query('DROP SCHEMA bullmq, rowferry CASCADE');
+      if (start === 2) await expect(owner.check()).rejects.toThrow(/rowferry\.passing.* does not exist/);
+      await owner.close();
+    }
     await admin.end();
 
     await server.kill();
