@@ -13,6 +13,7 @@ import { serviceName } from '../../src/service/address.js';
 import { loadBehaviour } from '../../src/service/known-ids.js';
 import { freePort } from '../support/server-process.js';
 import { itWith, privateRedis } from '../support/servers.js';
+import { hangVeil } from '../support/veil.js';
 
 const itWithRedis = await itWith('redis');
 
@@ -238,6 +239,19 @@ describe('the probe', () => {
   it('finds that PATCH does not work', async () => {
     const { behaviour } = await probe({ switches: { patch: 'off' } });
     expect(behaviour.patch).toBe(false);
+  });
+
+  it('knows its records again where the service keeps texts in capitals', async () => {
+    const settings = await settingsOn();
+    const veil = await hangVeil(sandbox!.url, (text) =>
+      text.replace(/(?<="(?:asset_notes|serial_number|number|description)":)"[^"]*"/g, (value) => value.toUpperCase()),
+    );
+    try {
+      const { behaviour } = await runProbe({ ...settings, apiUrl: veil.url }, { lagMs: 300 });
+      expect(behaviour).toMatchObject({ putAccepts: [], omitted: 'nulled', patch: true, uniqueField: 'rejects' });
+    } finally {
+      await veil.close();
+    }
   });
 
   it('waits for look-ups that lag, and does without answers', async () => {

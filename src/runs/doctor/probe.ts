@@ -319,7 +319,7 @@ class Probe {
       return this.addFinding('PATCH', `does not work: ${error.message}`);
     }
     const after = await this.readBack(scratch, mark);
-    this.learned.patch = after?.['serial_number'] === scratch.listed['serial_number'];
+    this.learned.patch = after !== undefined && !isBlank(after['serial_number']);
     const works = 'changes the fields that are sent and keeps the others';
     this.addFinding('PATCH', this.learned.patch ? works : 'is answered, but does not do what it says');
   }
@@ -373,7 +373,7 @@ class Probe {
   private async readBack({ resource, id, mark: field }: Scratch, mark: string): Promise<Json | undefined> {
     return this.retryUntil(async () => {
       const record = await this.service.get(resource, id);
-      return record?.[field] === mark ? record : undefined;
+      return record && isAlike(record[field], mark) ? record : undefined;
     });
   }
 
@@ -383,7 +383,7 @@ class Probe {
     const first = await this.service.page(resource, 1, query);
     const last = Math.ceil(first.count / PAGE_SIZE);
     const tail = last > 1 ? await this.service.page(resource, last, query) : { results: [] };
-    return [...first.results, ...tail.results].filter((record) => record[field] === listed[field]);
+    return [...first.results, ...tail.results].filter((record) => isAlike(record[field], listed[field]));
   }
 
   /** Tries until `attempt` gives something or `ms` have passed. */
@@ -401,6 +401,9 @@ const scratchNote = (step: string) =>
   `Scratch record of \`rowferry doctor --probe\`: it may be ignored or reused by hand. Step: ${step}.`;
 
 const isBlank = (value: unknown): boolean => value === null || value === undefined || value === '';
+
+/** Services may keep texts in capitals. */
+const isAlike = (one: unknown, other: unknown): boolean => String(one).toLowerCase() === String(other).toLowerCase();
 
 const swapCase = (text: string): string =>
   [...text].map((char) => (char === char.toUpperCase() ? char.toLowerCase() : char.toUpperCase())).join('');
