@@ -34,8 +34,19 @@ const shared = {
   setupFiles: 'test/support/seed.ts',
 } as const;
 
-const projects = LANES.flatMap(({ name, together, alone }, at) => {
-  const earlier = LANES.slice(0, at).flatMap((lane) => [...lane.together, ...lane.alone]);
+/** Where no lane is named, those after the fast one are one: its processes serve all of it, and who waits stands beside who computes. */
+const named = /--project[= ]\w/.test(process.argv.join(' '));
+const after = 1 + LANES.findIndex(({ name }) => name === 'fast');
+const rest = LANES.slice(after);
+const lanes = named
+  ? LANES
+  : [
+      ...LANES.slice(0, after),
+      { name: 'rest', together: rest.flatMap((lane) => lane.together), alone: rest.flatMap((lane) => lane.alone) },
+    ];
+
+const projects = lanes.flatMap(({ name, together, alone }, at) => {
+  const earlier = lanes.slice(0, at).flatMap((lane) => [...lane.together, ...lane.alone]);
   return [
     { test: { ...shared, name, include: [...together], exclude: earlier, isolate: false } },
     {
@@ -71,7 +82,7 @@ export default defineConfig({
     // Each lane is a project of its own, and would compile the sources anew.
     experimental: { fsModuleCache: true },
     // Many suites wait for a service or a process now and then: more workers than there are cores keep them busy.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects,

@@ -31,6 +31,8 @@ export async function openBrowser(): Promise<Browser> {
       ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--hide-scrollbars'],
       // What draws without a graphics card needs no process of its own, and no page here has extensions.
       ...['--in-process-gpu', '--disable-extensions'],
+      // Pages live for a second: what is optimised in it costs more than it gains.
+      '--js-flags=--no-opt,--no-maglev',
       // Pages that a test writes down are served by the test, under a name that is not this machine's own: see stage.ts.
       ...['--proxy-server=direct://', '--host-resolver-rules=MAP console.test 127.0.0.1'],
     ],

@@ -609,7 +609,9 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await page.goto('/import/u1?step=table&header_row=7');
     await page.getByRole('combobox', { name: 'Sheet' }).selectOption('Old');
     await page.waitForURL('**step=table&sheet=Old');
-    expect(sent.at(-1)).toEqual({ what: 'POST /tables', body: { file: 'u1', source: { sheet: 'Old' } } });
+    await expect
+      .poll(() => sent.at(-1))
+      .toEqual({ what: 'POST /tables', body: { file: 'u1', source: { sheet: 'Old' } } });
     await one.close();
   });
 

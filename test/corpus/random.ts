@@ -1,3 +1,5 @@
+import { seeded } from '../support/seeded.js';
+
 /** Numbers that look random and are the same for the same seed (mulberry32). */
 export interface Random {
   /** 0 … below - 1. */
@@ -9,14 +11,7 @@ export interface Random {
 }
 
 export function randomOf(seed: number): Random {
-  let state = (seed ^ 0x9e3779b9) >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const next = seeded(seed ^ 0x9e3779b9);
   for (let i = 0; i < 4; i++) next();
   const random: Random = {
     int: (below) => Math.floor(next() * below),

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { seeded } from '../support/seeded.js';
 import { expectTruth } from '../support/truth.js';
 import { type Bench, openBench, others, place, RESUME } from './bench.js';
 
@@ -9,7 +10,7 @@ afterEach(() => bench.close());
 
 it('5,000 rows, new ones among records to update, killed at moments drawn by lot: one outcome a row, no record twice', async () => {
   const seed = Math.floor(Math.random() * 1_000_000);
-  const draw = mulberry(seed);
+  const draw = seeded(seed);
   bench = await openBench();
   const old = Array.from({ length: ROWS }, (_, i) => i).filter((i) => i % 5 === 0);
   bench.sandbox.insert(
@@ -36,13 +37,3 @@ it('5,000 rows, new ones among records to update, killed at moments drawn by lot
   expect((await bench.inside(argv)).code).toBe(0);
   expect(others(await bench.told(), 'unchanged')).toEqual([]);
 });
-
-function mulberry(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { csvText } from '../e2e/reconcile-night.js';
 import { table } from '../support/desk.js';
+import { seeded } from '../support/seeded.js';
 import { type Bench, openBench, RESUME } from './bench.js';
 
 /**
@@ -232,14 +233,3 @@ describe('a reconciliation that is killed and resumed does what an undisturbed o
     await expectUndisturbed();
   });
 });
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -112,13 +112,7 @@ describe('custom field templates', () => {
   it('a blank cell clears one value where the job says so; the template stays with the others', async () => {
     await deskWith({ templates: [FINANCE] });
     const columns = { Centre: 'template.Finance.Cost Centre', Budget: 'template.Finance.Budget' };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Centre', 'Budget'],
-        ['S-1', '', ''],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Centre,Budget\r\nS-1,,');
     expect((await desk.import(file, job(columns))).outcomes).toEqual(['2 unchanged']);
     const result = await desk.import(file, job(columns, { blank: 'clear' }));
     expect(result.plan.map((line) => `${line['field']} ${line['kind']} ${line['old']}`)).toEqual([
@@ -338,13 +332,7 @@ describe('custom forms', () => {
     const veil = await hangVeil(desk.sandbox.url, (text) => text.replace(/,"parent_row_id":\d+,"seq_no":\d+/g, ''));
     const env = { env: { ROWFERRY_API_URL: veil.url } };
     const wanted = storedOne(desk.sandbox, 'asset', 1);
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Room', 'Second'],
-        ['S-1', 'R2', '10'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Room,Second\r\nS-1,R2,10');
     const columns = { Room: 'room', Second: 'form.Data centre#2.Unit' };
     const result = await desk.import(file, job(columns), env);
     const again = await desk.import(file, job(columns), env);
@@ -364,26 +352,14 @@ describe('custom forms', () => {
       Second: 'form.Data centre#2.Rack',
       Unit: 'form.Data centre#2.Unit',
     };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Name', 'Cat', 'Rack', 'Second', 'Unit'],
-        ['S-1', 'Box', 'Server', 'A1', 'B2', '7'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Name,Cat,Rack,Second,Unit\r\nS-1,Box,Server,A1,B2,7');
     expect((await desk.import(file, job(columns))).outcomes).toEqual(['2 created']);
     const before = stored(desk.sandbox, 'asset');
     const again = await desk.import(file, job(columns));
     expect(again.faults).toEqual([]);
     expect([again.outcomes, again.commits]).toEqual([['2 unchanged'], 0]);
     const other = await desk.import(
-      await desk.file(
-        'b.csv',
-        csv([
-          ['Serial', 'Unit'],
-          ['S-1', '8'],
-        ]),
-      ),
+      await desk.file('b.csv', 'Serial,Unit\r\nS-1,8'),
       job({ Unit: 'form.Data centre#2.Unit' }),
     );
     expect([other.outcomes, other.commits]).toEqual([['2 invalid'], 0]);

@@ -120,32 +120,17 @@ describe.each(['bare', 'full'] as const)('customers, which cannot be read (%s an
       match: { key: 'number', missing: 'skip' },
       columns: { No: 'number', Client: 'customer' },
     };
-    await desk.import(
-      await desk.file(
-        'k.csv',
-        csv([
-          ['No', 'Client'],
-          ['C-1004', '1'],
-        ]),
-      ),
-      contracts,
-    );
+    await desk.import(await desk.file('k.csv', 'No,Client\r\nC-1004,1'), contracts);
     const before = stored(desk.sandbox, 'customer');
     const byName = await desk.import(await desk.file('c.csv', sheet([{ Customer: 'Contoso Retail' }])), JOB);
     expect([byName.outcomes, byName.commits]).toEqual([['2 at_risk'], 0]);
     expect(byName.faults.map((one) => one['code'])).toEqual(['would_lose_value']);
     expect(byName.results[0]!['id']).toBe('1');
-    const byId = await desk.import(
-      await desk.file(
-        'i.csv',
-        csv([
-          ['Id', 'Phone'],
-          ['1', '5'],
-          ['999', '5'],
-        ]),
-      ),
-      { ...JOB, match: { key: 'id' }, columns: { Id: 'id', Phone: 'phone' } },
-    );
+    const byId = await desk.import(await desk.file('i.csv', 'Id,Phone\r\n1,5\r\n999,5'), {
+      ...JOB,
+      match: { key: 'id' },
+      columns: { Id: 'id', Phone: 'phone' },
+    });
     expect([byId.outcomes, byId.commits]).toEqual([['2 at_risk', '3 at_risk'], 0]);
     // Nobody knows whether it exists, and no probe could tell.
     expect(byId.faults[1]?.['message']).not.toMatch(/exists|--probe/);
@@ -162,20 +147,9 @@ describe.each(['bare', 'full'] as const)('customers, which cannot be read (%s an
     await desk.import(await desk.file('c.csv', sheet([{}])), JOB);
     const wanted = storedOne(desk.sandbox, 'customer', 1);
     const byId = { ...JOB, match: { key: 'id' }, columns: { Id: 'id', Name: 'name' } };
-    expect(
-      (
-        await desk.import(
-          await desk.file(
-            'r.csv',
-            csv([
-              ['Id', 'Name'],
-              ['1', 'Alpine AG'],
-            ]),
-          ),
-          byId,
-        )
-      ).outcomes,
-    ).toEqual(['2 updated']);
+    expect((await desk.import(await desk.file('r.csv', 'Id,Name\r\n1,Alpine AG'), byId)).outcomes).toEqual([
+      '2 updated',
+    ]);
     expect(storedOne(desk.sandbox, 'customer', 1)).toEqual({ ...wanted, name: 'Alpine AG' });
     const file = await desk.file('c.csv', sheet([{ Customer: 'Alpine AG' }, { Customer: 'Alpine Sports' }]));
     expect((await desk.import(file, JOB)).outcomes).toEqual(['2 unchanged', '3 created']);

@@ -19,10 +19,7 @@ const ASSETS = {
   match: { key: 'serial_number' },
   columns: { Name: 'name', Serial: 'serial_number' },
 };
-const ONE = csv([
-  ['Name', 'Serial'],
-  ['Laptop', 'SN-1'],
-]);
+const ONE = 'Name,Serial\r\nLaptop,SN-1';
 const lockOf = async (of: Desk) => {
   const dir = serviceDir(of.home, of.sandbox.url, 1);
   await mkdir(dir, { recursive: true });
@@ -180,29 +177,11 @@ describe('an update that the run was stopped at', () => {
     desk.sandbox.insert('asset', [{ name: 'Box', serial_number: 'SN-1', category: { id: 3 }, mac_address: 'by-hand' }]);
     desk.sandbox.setFaults(['PUT /asset status=403']);
     const mac = { ...ASSETS, columns: { Serial: 'serial_number', Mac: 'mac_address' } };
-    const stopped = await desk.import(
-      await desk.file(
-        'a.csv',
-        csv([
-          ['Serial', 'Mac'],
-          ['SN-1', 'never-sent'],
-        ]),
-      ),
-      mac,
-    );
+    const stopped = await desk.import(await desk.file('a.csv', 'Serial,Mac\r\nSN-1,never-sent'), mac);
     expect(stopped.outcomes).toEqual(['2 not_attempted']);
     desk.sandbox.setFaults([]);
     const city = { ...ASSETS, columns: { Serial: 'serial_number', City: 'city' } };
-    await desk.import(
-      await desk.file(
-        'b.csv',
-        csv([
-          ['Serial', 'City'],
-          ['SN-1', 'Bonn'],
-        ]),
-      ),
-      city,
-    );
+    await desk.import(await desk.file('b.csv', 'Serial,City\r\nSN-1,Bonn'), city);
     expect(desk.sandbox.raw('asset')[0]?.['mac_address']).not.toBe('never-sent');
   });
 });
@@ -212,10 +191,7 @@ describe('a create that was never sent', () => {
     desk = await openDesk();
     const hidden = { ...ASSETS, columns: { ...ASSETS.columns, Mac: 'mac_address' } };
     desk.sandbox.setFaults(['POST /asset status=403']);
-    const rows = csv([
-      ['Name', 'Serial', 'Mac'],
-      ['Laptop', 'SN-1', 'never-sent'],
-    ]);
+    const rows = 'Name,Serial,Mac\r\nLaptop,SN-1,never-sent';
     const stopped = await desk.import(await desk.file('a.csv', rows), hidden);
     expect(stopped.outcomes).toEqual(['2 not_attempted']);
     desk.sandbox.setFaults([]);
@@ -224,16 +200,7 @@ describe('a create that was never sent', () => {
       { name: 'Laptop', serial_number: 'SN-1', category: { id: 3 }, mac_address: 'by-hand' },
     ]);
     const city = { ...ASSETS, columns: { Serial: 'serial_number', City: 'city' } };
-    await desk.import(
-      await desk.file(
-        'b.csv',
-        csv([
-          ['Serial', 'City'],
-          ['SN-1', 'Bonn'],
-        ]),
-      ),
-      city,
-    );
+    await desk.import(await desk.file('b.csv', 'Serial,City\r\nSN-1,Bonn'), city);
     expect(desk.sandbox.raw('asset')[0]?.['mac_address']).not.toBe('never-sent');
   });
 });

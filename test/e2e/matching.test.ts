@@ -169,14 +169,7 @@ describe('what exists is looked up the cheapest way', () => {
       'supplier',
       range(1, 130).map((n) => ({ name: `Supplier ${n}` })),
     );
-    const file = await desk.file(
-      's.csv',
-      csv([
-        ['Name', 'Town'],
-        ['Supplier 77', ''],
-        ['Supplier 131', 'Ulm'],
-      ]),
-    );
+    const file = await desk.file('s.csv', 'Name,Town\r\nSupplier 77,\r\nSupplier 131,Ulm');
     const run = await desk.import(file, {
       kind: 'import',
       resource: 'supplier',
@@ -213,14 +206,7 @@ describe('what exists is looked up the cheapest way', () => {
         status: 'active',
       })),
     );
-    const file = await desk.file(
-      'c.csv',
-      csv([
-        ['No', 'Notes'],
-        ['C-250', 'x'],
-        ['C-251', ''],
-      ]),
-    );
+    const file = await desk.file('c.csv', 'No,Notes\r\nC-250,x\r\nC-251,');
     const run = await desk.import(file, {
       kind: 'import',
       resource: 'contract',
@@ -265,17 +251,7 @@ describe('what exists is looked up the cheapest way', () => {
     expect(many.summary.rows.unchanged).toBe(400);
     expect(desk.sandbox.requests.total).toBeLessThanOrEqual(20 + 3);
     desk.sandbox.resetRequests();
-    const few = await desk.import(
-      await desk.file(
-        'f.csv',
-        csv([
-          ['Id', 'Notes'],
-          [7, 'new'],
-          [999, ''],
-        ]),
-      ),
-      byId,
-    );
+    const few = await desk.import(await desk.file('f.csv', 'Id,Notes\r\n7,new\r\n999,'), byId);
     expect(few.outcomes).toEqual(['2 updated', '3 invalid']);
     expect(desk.sandbox.requests.total).toBeLessThanOrEqual(3 + 2 + 1);
   });

@@ -286,14 +286,7 @@ describe('references: { missing: create }', () => {
   });
 
   it('two runs at once create a supplier once', async () => {
-    const contracts = await desk.file(
-      'contracts.csv',
-      csv([
-        ['No', 'Vendor'],
-        ['C-1', 'Acme'],
-        ['C-2', 'Hooli'],
-      ]),
-    );
+    const contracts = await desk.file('contracts.csv', 'No,Vendor\r\nC-1,Acme\r\nC-2,Hooli');
     const job = {
       kind: 'import',
       resource: 'contract',

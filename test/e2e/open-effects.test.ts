@@ -123,13 +123,7 @@ describe('a create whose effect is open is found by its key, and there is one re
 
   it.each(['exact', 'ignored'] as const)('a serial number that is literally "list", filters %s', async (filters) => {
     desk = await openDesk({ faults: ['POST /asset nth=1 close_after'], switches: { filters } });
-    const file = await desk.file(
-      'list.csv',
-      csv([
-        ['Name', 'Serial', 'Cost'],
-        ['One', 'list', '1.00'],
-      ]),
-    );
+    const file = await desk.file('list.csv', 'Name,Serial,Cost\r\nOne,list,1.00');
     const imported = await desk.import(file, ASSETS, { env: FAST });
     expect(outcomes(imported)).toEqual(['created']);
     expect(posts()).toBe(1);

@@ -534,13 +534,7 @@ describe('parents in the same file', () => {
   });
 
   it('that exist already cannot become their own parents', async () => {
-    const file = await desk.file(
-      'c.csv',
-      csv([
-        ['No', 'Parent'],
-        ['C-1001', 'C-1001'],
-      ]),
-    );
+    const file = await desk.file('c.csv', 'No,Parent\r\nC-1001,C-1001');
     const columns = { No: 'number', Parent: 'parent_contract' };
     const run = await desk.import(file, { kind: 'import', resource: 'contract', match: { key: 'number' }, columns });
     expect(run.commits).toBe(0);

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRef, type Value, valueText } from '../../src/model/value.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
 import { stored, storedOne } from '../support/records.js';
 import { hangVeil, type Veil } from '../support/veil.js';
 import { type Exported, exportForEditing, FORMATS, type Format, place } from './round-trip-bench.js';
@@ -206,13 +206,7 @@ it.each(FORMATS)('a warranty that reads show as none is exported as we wrote it,
     match: { key: 'serial_number' },
     columns: { S: 'serial_number', N: 'name', W: 'warranty_type', C: 'category.name' },
   };
-  const file = await desk.file(
-    'a.csv',
-    csv([
-      ['S', 'N', 'W', 'C'],
-      ['S-1', 'Box', 'gold_level_support', '1'],
-    ]),
-  );
+  const file = await desk.file('a.csv', 'S,N,W,C\r\nS-1,Box,gold_level_support,1');
   expect((await desk.import(file, job, { env })).outcomes).toEqual(['2 created']);
   const exported = await exportForEditing(desk, 'asset', { env });
   expect(exported.cell(1, 'warranty_type')).toBe('gold_level_support');
@@ -296,13 +290,7 @@ describe('custom field templates', () => {
     expect(result.outcomes).toEqual(['2 at_risk', '3 unchanged', '4 invalid']);
     expect(result.codes.map((one) => one.split(' ').at(-1))).toEqual(['template_conflict', 'template_conflict']);
     const columns = { Name: 'name', One: 'template.1.1', Two: 'template.4.31' };
-    const file = await desk.file(
-      'new.csv',
-      csv([
-        ['Name', 'One', 'Two'],
-        ['New', 'a', 'b'],
-      ]),
-    );
+    const file = await desk.file('new.csv', 'Name,One,Two\r\nNew,a,b');
     const created = await desk.import(file, { kind: 'import', resource: 'asset', match: { key: 'name' }, columns });
     expect([created.outcomes, created.faults.map(({ code }) => code)]).toEqual([['2 invalid'], ['template_conflict']]);
     expect(desk.sandbox.commits).toEqual([]);

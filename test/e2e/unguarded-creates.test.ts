@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
 
 const ASSETS = {
   kind: 'import',
@@ -36,13 +36,7 @@ describe('a create whose key the service does not guard', () => {
   it('that was not answered and is not found is unknown, and not sent again: it may still be under way (2, 4)', async () => {
     // It takes effect when the settle window is long over.
     desk = await openDesk({ faults: ['POST /asset nth=1 late_commit=1500'] });
-    const file = await desk.file(
-      'assets.csv',
-      csv([
-        ['Name', 'Serial'],
-        ['Laptop', 'SN-1'],
-      ]),
-    );
+    const file = await desk.file('assets.csv', 'Name,Serial\r\nLaptop,SN-1');
     const imported = await desk.import(file, ASSETS, { env: FAST });
     expect(imported.outcomes).toEqual(['2 unknown']);
     expect(imported.results[0]?.['message']).toContain('may still be under way');
@@ -58,13 +52,7 @@ describe('a create whose key the service does not guard', () => {
     'that the service has certainly let go of is sent once more after the whole settle window: %s (5, 11)',
     async (fault) => {
       desk = await openDesk({ faults: [`POST /asset nth=1 ${fault}`] });
-      const file = await desk.file(
-        'assets.csv',
-        csv([
-          ['Name', 'Serial'],
-          ['Laptop', 'SN-1'],
-        ]),
-      );
+      const file = await desk.file('assets.csv', 'Name,Serial\r\nLaptop,SN-1');
       const imported = await desk.import(file, ASSETS, { env: FAST });
       expect(imported.outcomes).toEqual(['2 created']);
       expect(sent()).toBe(2);
@@ -74,13 +62,7 @@ describe('a create whose key the service does not guard', () => {
 
   it('and that is answered with 500, executed, and seen late is found within the whole settle window (11, 28)', async () => {
     desk = await openDesk({ faults: ['POST /asset nth=1 status=500 execute'], switches: { lag: 700 } });
-    const file = await desk.file(
-      'assets.csv',
-      csv([
-        ['Name', 'Serial'],
-        ['Laptop', 'SN-1'],
-      ]),
-    );
+    const file = await desk.file('assets.csv', 'Name,Serial\r\nLaptop,SN-1');
     const imported = await desk.import(file, ASSETS, {
       env: { ...FAST, ROWFERRY_SETTLE_WINDOW: '0.05,0.3,4,4.1' },
     });
@@ -92,14 +74,7 @@ describe('a create whose key the service does not guard', () => {
 it('a contract that was not answered and is not found is unknown (2)', async () => {
   desk = await openDesk({ faults: ['POST /contract nth=1 timeout_before'] });
   desk.sandbox.insert('supplier', [{ name: 'Acme' }]);
-  const file = await desk.file(
-    'contracts.csv',
-    csv([
-      ['Name', 'Number', 'Supplier'],
-      ['Lease', 'C-1', 'Acme'],
-      ['Rent', 'C-2', 'Acme'],
-    ]),
-  );
+  const file = await desk.file('contracts.csv', 'Name,Number,Supplier\r\nLease,C-1,Acme\r\nRent,C-2,Acme');
   const imported = await desk.import(file, CONTRACTS, { env: FAST });
   expect(imported.summary.rows).toMatchObject({ created: 1, unknown: 1 });
   expect(sent()).toBe(2);

@@ -319,13 +319,7 @@ describe('what an update cannot set is said, and only where it would change some
 
   it('the type of a contract may stand in the file of an update', async () => {
     const id = await deskWith('contract', CONTRACT);
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['No', 'Type', 'Note'],
-        ['L-1', 'buy', 'n'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'No,Type,Note\r\nL-1,buy,n');
     const result = await desk.import(file, job({ Type: 'contract_type', Note: 'timeline_notes' }));
     expect(result.outcomes).toEqual(['2 updated']);
     expect(storedOne(desk.sandbox, 'contract', id)).toMatchObject({ contract_type: 'buy_side', timeline_notes: 'n' });
@@ -334,13 +328,7 @@ describe('what an update cannot set is said, and only where it would change some
   it('an expired contract is written where the job says what its status becomes', async () => {
     const id = await deskWith('contract', { ...CONTRACT, status: 'expired' });
     const before = storedOne(desk.sandbox, 'contract', id);
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['No', 'Status', 'Note'],
-        ['L-1', 'over', 'n'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'No,Status,Note\r\nL-1,over,n');
     const result = await desk.import(
       file,
       job({ Status: { field: 'status', values: { over: 'archived' } }, Note: 'timeline_notes' }),
@@ -351,13 +339,7 @@ describe('what an update cannot set is said, and only where it would change some
 
   it('a file that repeats the expired status changes nothing and is no fault', async () => {
     await deskWith('contract', { ...CONTRACT, status: 'expired' });
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['No', 'Status'],
-        ['L-1', 'expired'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'No,Status\r\nL-1,expired');
     const result = await desk.import(file, job({ Status: 'status' }));
     expect([result.outcomes, result.commits]).toEqual([['2 unchanged'], 0]);
   });
@@ -474,17 +456,7 @@ describe('fields that reads never show', () => {
       expect((await desk.import(file, job, options)).outcomes).toEqual([`2 ${how}d`]);
       const again = await desk.import(file, job, options);
       expect([again.outcomes, again.commits]).toEqual([['2 unchanged'], 0]);
-      const touched = await desk.import(
-        await desk.file(
-          'touch.csv',
-          csv([
-            ['Serial', 'Name'],
-            ['S-1', 'New'],
-          ]),
-        ),
-        touchJob,
-        options,
-      );
+      const touched = await desk.import(await desk.file('touch.csv', 'Serial,Name\r\nS-1,New'), touchJob, options);
       expect([touched.outcomes, unseen(touched)]).toEqual([['2 updated'], []]);
       expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({
         ...hidden,
@@ -571,13 +543,7 @@ describe('fields that reads never show', () => {
   it('another home folder does not know them', async () => {
     desk = await openDesk({ responses: 'full' });
     await desk.import(await desk.file('whole.csv', whole), job);
-    const touched = await desk.file(
-      'touch.csv',
-      csv([
-        ['Serial', 'Name'],
-        ['S-1', 'New'],
-      ]),
-    );
+    const touched = await desk.file('touch.csv', 'Serial,Name\r\nS-1,New');
     const stranger = await desk.import(touched, { ...touchJob, write: { at_risk: 'strict' } }, strangerHome(desk));
     expect(stranger.outcomes).toEqual(['2 at_risk']);
     expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject(hidden);
@@ -659,15 +625,7 @@ describe('what a probe found out is used', () => {
       'asset',
       [1, 2, 3].map((n) => ({ ...ASSET, serial_number: `S-${n}`, city: 'Ulm' })),
     );
-    const file = await desk.file(
-      'c.csv',
-      csv([
-        ['Id', 'City'],
-        [1, ''],
-        [2, ''],
-        [3, ''],
-      ]),
-    );
+    const file = await desk.file('c.csv', 'Id,City\r\n1,\r\n2,\r\n3,');
     const result = await desk.import(file, {
       kind: 'import',
       resource: 'asset',

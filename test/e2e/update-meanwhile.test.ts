@@ -43,14 +43,7 @@ async function slowRun(meanwhile: () => void, more: object = {}) {
     },
   });
   desk.sandbox.insert('asset', assets(2));
-  const file = await desk.file(
-    'a.csv',
-    csv([
-      ['Serial', 'New'],
-      ['S-1', 'Bonn'],
-      ['S-2', 'Bonn'],
-    ]),
-  );
+  const file = await desk.file('a.csv', 'Serial,New\r\nS-1,Bonn\r\nS-2,Bonn');
   const result = await desk.import(file, job('city', more));
   return { result, again };
 }
@@ -102,11 +95,7 @@ describe('a record that somebody else changes between the plan and its PUT', () 
     expect(warned.result.plan.map((one) => `${one['row']} ${one['field']} ${one['kind']}`)).toContain('3 area at_risk');
   });
 
-  const rows = csv([
-    ['Serial', 'New'],
-    ['S-1', 'Bonn'],
-    ['S-2', 'Bonn'],
-  ]);
+  const rows = 'Serial,New\r\nS-1,Bonn\r\nS-2,Bonn';
 
   it.each([
     ['overwritten', 'R1', 0, {}],
@@ -152,14 +141,7 @@ describe('a record that somebody else changes between the plan and its PUT', () 
       onRequest: ({ method, path }) => void (method === 'GET' && path === '/asset/2/' && reads++),
     });
     desk.sandbox.insert('asset', assets(2));
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'New'],
-        ['S-1', 'Bonn'],
-        ['S-2', 'Bonn'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,New\r\nS-1,Bonn\r\nS-2,Bonn');
     expect((await desk.import(file, job('city'))).outcomes).toEqual(['2 updated', '3 updated']);
     expect(reads).toBe(0);
   });
@@ -212,13 +194,7 @@ describe('the first update of a run is read back', () => {
   it('a value that the service keeps in another form is a warning with both (34)', async () => {
     desk = await openDesk({ switches: { cutsText: 6 } });
     desk.sandbox.insert('asset', assets(1));
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'New'],
-        ['S-1', 'Bad Homburg'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,New\r\nS-1,Bad Homburg');
     const result = await desk.import(file, job('city'));
     expect([result.outcomes, result.exitCode]).toEqual([['2 updated'], 0]);
     expect(result.results[0]!['codes']).toContain('value_normalised');
@@ -348,13 +324,7 @@ describe('the first update of a run is read back', () => {
   it('a value that the service trims is no fault, and unchanged the next time (34)', async () => {
     desk = await openDesk({ switches: { trimsText: 'on' } });
     desk.sandbox.insert('asset', assets(1));
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'New'],
-        ['S-1', '  Bad Homburg '],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,New\r\nS-1,  Bad Homburg ');
     expect((await desk.import(file, job('city'))).outcomes).toEqual(['2 updated']);
     expect((await desk.import(file, job('city'))).outcomes).toEqual(['2 unchanged']);
   });
@@ -363,14 +333,7 @@ describe('the first update of a run is read back', () => {
     desk = await openDesk();
     desk.sandbox.insert('asset', assets(2));
     const columns = { Serial: 'serial_number', City: 'city', Mac: 'mac_address' };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'City', 'Mac'],
-        ['S-1', 'Bonn', 'aa'],
-        ['S-2', 'Bonn', 'bb'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,City,Mac\r\nS-1,Bonn,aa\r\nS-2,Bonn,bb');
     desk.sandbox.setFaults(['PUT /asset nth=1 status=200 body="{}"']);
     const first = await desk.import(file, job('city', { columns }));
     expect([first.exitCode, first.commits]).toEqual([1, 0]);
@@ -402,15 +365,7 @@ describe('the record as it was before each update', () => {
       `{"name":"Box 2","serial_number":"S-2","category":{"id":3},"city":"Bonn"}`,
     ]);
     const shown = desk.sandbox.record('asset', 1);
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'New'],
-        ['S-1', 'Bonn'],
-        ['S-2', 'Bonn'],
-        ['S-3', 'Bonn'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,New\r\nS-1,Bonn\r\nS-2,Bonn\r\nS-3,Bonn');
     const result = await desk.import(file, job('city', { match: { key: 'serial_number', missing: 'skip' } }));
     expect(result.outcomes).toEqual(['2 updated', '3 unchanged', '4 skipped']);
     const text = await readFile(join(result.reportDir, 'before.ndjson'), 'utf8');
@@ -426,14 +381,7 @@ describe('the record as it was before each update', () => {
     desk = await openDesk();
     desk.sandbox.insert('asset', assets(2));
     const before = stored(desk.sandbox, 'asset');
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'New'],
-        ['S-1', 'Bonn'],
-        ['S-2', 'Ulm'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,New\r\nS-1,Bonn\r\nS-2,Ulm');
     const dry = await desk.import(file, job('city'), { dryRun: true });
     expect([dry.outcomes, dry.commits, dry.summary.requests.writes]).toEqual([['2 updated', '3 unchanged'], 0, 0]);
     expect(stored(desk.sandbox, 'asset')).toEqual(before);

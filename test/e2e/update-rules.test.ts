@@ -31,14 +31,7 @@ describe('what the job says about existing and missing records', () => {
   ] as const)('existing: %s, missing: %s', async (existing, missing, outcomes, commits, faults) => {
     desk = await openDesk();
     desk.sandbox.insert('asset', [{ ...ASSET, name: 'Box', serial_number: 'S-1', city: 'Ulm' }]);
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Name', 'City'],
-        ['S-1', 'Box', 'Bonn'],
-        ['S-2', 'Crate', 'Bonn'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Name,City\r\nS-1,Box,Bonn\r\nS-2,Crate,Bonn');
     const columns = { Serial: 'serial_number', Name: 'name', City: 'city' };
     const result = await desk.import(file, {
       kind: 'import',
@@ -204,14 +197,7 @@ describe('the key of a row', () => {
     ]);
     const before = stored(desk.sandbox, 'asset');
     const columns = { Serial: 'serial_number', Name: 'name', City: 'city' };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Name', 'City'],
-        ['', 'a', 'Bonn'],
-        ['  ', 'new', 'Bonn'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Name,City\r\n,a,Bonn\r\n  ,new,Bonn');
     const result = await desk.import(file, {
       kind: 'import',
       resource: 'asset',
@@ -323,16 +309,7 @@ describe('values that reads show in another form than writes carry', () => {
     expect(moved.plan.map((one) => `${one['field']} ${one['old']} ${one['new']}`)).toEqual(['bldg_name Hall 1 Hall 2']);
     expect(storedOne(desk.sandbox, 'asset', 1)['bldg_name']).toBe('Hall 2');
     const touch = { ...job, columns: { Serial: 'serial_number', Room: 'room' } };
-    await desk.import(
-      await desk.file(
-        'c.csv',
-        csv([
-          ['Serial', 'Room'],
-          ['S-1', 'R'],
-        ]),
-      ),
-      touch,
-    );
+    await desk.import(await desk.file('c.csv', 'Serial,Room\r\nS-1,R'), touch);
     expect(storedOne(desk.sandbox, 'asset', 1)).toMatchObject({ bldg_name: 'Hall 2', room: 'R' });
     expect(Object.keys(JSON.parse(desk.sandbox.commits.at(-1)!.body!) as object)).toContain('bldng_name');
   });
@@ -345,43 +322,17 @@ describe('values that reads show in another form than writes carry', () => {
     );
     const columns = { Serial: 'serial_number', Model: 'asset_hardware_model' };
     const job = { kind: 'import', resource: 'asset', match: { key: 'serial_number' }, columns };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Model'],
-        ['S-1', '1'],
-        ['S-2', '2'],
-        ['S-3', '2'],
-        ['S-4', '3'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Model\r\nS-1,1\r\nS-2,2\r\nS-3,2\r\nS-4,3');
     expect((await desk.import(file, job)).summary.rows.updated).toBe(4);
     const again = await desk.import(file, job);
     expect([again.summary.rows.unchanged, again.commits]).toEqual([4, 0]);
-    const touched = await desk.import(
-      await desk.file(
-        'b.csv',
-        csv([
-          ['Serial', 'City'],
-          ['S-1', 'Bonn'],
-          ['S-3', 'Bonn'],
-          ['S-4', 'Bonn'],
-        ]),
-      ),
-      { ...job, columns: { Serial: 'serial_number', City: 'city' } },
-    );
+    const touched = await desk.import(await desk.file('b.csv', 'Serial,City\r\nS-1,Bonn\r\nS-3,Bonn\r\nS-4,Bonn'), {
+      ...job,
+      columns: { Serial: 'serial_number', City: 'city' },
+    });
     expect(touched.summary.rows.updated).toBe(3);
     expect([...stored(desk.sandbox, 'asset').values()].map((one) => one['asset_hardware_model'])).toEqual([1, 2, 2, 3]);
-    const byName = await desk.import(
-      await desk.file(
-        'c.csv',
-        csv([
-          ['Serial', 'Model'],
-          ['S-1', 'PowerEdge R660'],
-        ]),
-      ),
-      job,
-    );
+    const byName = await desk.import(await desk.file('c.csv', 'Serial,Model\r\nS-1,PowerEdge R660'), job);
     expect(byName.outcomes).toEqual(['2 updated']);
     expect(storedOne(desk.sandbox, 'asset', 1)['asset_hardware_model']).toBe(3);
   });
@@ -398,14 +349,7 @@ describe('values that reads show in another form than writes carry', () => {
       match: { key: 'serial_number' },
       columns: { Serial: 'serial_number', Model: 'asset_hardware_model' },
     };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Model'],
-        ['S-1', '1'],
-        ['S-2', '2'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Model\r\nS-1,1\r\nS-2,2');
     await desk.import(file, job);
     const again = await desk.import(file, job);
     expect([again.summary.rows.unchanged, again.commits]).toEqual([2, 0]);
@@ -422,27 +366,12 @@ describe('values that reads show in another form than writes carry', () => {
     desk.sandbox.setFaults(['PUT /asset/1 status=200 body="{}"']);
     const job = { kind: 'import', resource: 'asset', match: { key: 'serial_number' } };
     const model = { ...job, columns: { Serial: 'serial_number', Model: 'asset_hardware_model' } };
-    const failed = await desk.import(
-      await desk.file(
-        'a.csv',
-        csv([
-          ['Serial', 'Model'],
-          ['S-1', '2'],
-        ]),
-      ),
-      model,
-    );
+    const failed = await desk.import(await desk.file('a.csv', 'Serial,Model\r\nS-1,2'), model);
     expect([failed.outcomes, failed.exitCode]).toEqual([['2 unknown'], 1]);
-    const touched = await desk.import(
-      await desk.file(
-        'b.csv',
-        csv([
-          ['Serial', 'City'],
-          ['S-2', 'Bonn'],
-        ]),
-      ),
-      { ...job, columns: { Serial: 'serial_number', City: 'city' } },
-    );
+    const touched = await desk.import(await desk.file('b.csv', 'Serial,City\r\nS-2,Bonn'), {
+      ...job,
+      columns: { Serial: 'serial_number', City: 'city' },
+    });
     expect(touched.outcomes).toEqual(['2 updated']);
     expect(storedOne(desk.sandbox, 'asset', 2)['asset_hardware_model']).toBe(1);
   });

@@ -190,13 +190,7 @@ describe('an update changes the mapped field and no other', () => {
         Opex: 'expenditure_type.opex_actual',
       },
     };
-    const file = await desk.file(
-      'c.csv',
-      csv([
-        ['No', 'Cat', 'Sub', 'Type', 'Capex', 'Opex'],
-        ['C-1013', 'Server', 'Blade', 'blended', '1', '28249.50'],
-      ]),
-    );
+    const file = await desk.file('c.csv', 'No,Cat,Sub,Type,Capex,Opex\r\nC-1013,Server,Blade,blended,1,28249.50');
     const result = await desk.import(file, job);
     expect(result.outcomes).toEqual(['2 updated']);
     before.get(13)!['category'] = { category: 3, subcategory: 'Blade' };
@@ -267,10 +261,7 @@ function isRisky(resource: Resource, id: number): boolean {
 
 describe('a blank cell', () => {
   const assets = { kind: 'import', resource: 'asset', match: { key: 'id' } } as const;
-  const rows = csv([
-    ['Id', 'City', 'Cost', 'Owner', 'End', 'Currency', 'Symbol'],
-    ['12', '', '', '', '', '', ''],
-  ]);
+  const rows = 'Id,City,Cost,Owner,End,Currency,Symbol\r\n12,,,,,,';
   const columns = {
     Id: 'id',
     City: 'city',
@@ -358,13 +349,7 @@ describe('a blank cell', () => {
 
   it('cannot clear what every record must have', async () => {
     desk = await openDesk({ seed: 'demo' });
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Id', 'Name', 'Cat'],
-        ['12', '', ''],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Id,Name,Cat\r\n12,,');
     const result = await desk.import(file, {
       ...assets,
       blank: 'clear',
@@ -392,14 +377,7 @@ describe('a blank cell', () => {
         T: 'contact_person.type',
       },
     };
-    const file = await desk.file(
-      's.csv',
-      csv([
-        ['N', 'D', 'C', 'E', 'T'],
-        ['Acme Computers', '', '', '', ''],
-        ['Globex Networks', '', '', '', ''],
-      ]),
-    );
+    const file = await desk.file('s.csv', 'N,D,C,E,T\r\nAcme Computers,,,,\r\nGlobex Networks,,,,');
     const first = await desk.import(file, job);
     expect([first.outcomes, first.summary.warnings]).toEqual([['2 updated', '3 updated'], []]);
     expect(first.faults).toEqual([]);
@@ -585,14 +563,7 @@ describe('values that could mean two things', () => {
       dates((y, m, d) => `${m}/${d}/${y}`),
       ASSETS.filter((asset) => asset.serial_number !== 'S-2'),
     );
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Room'],
-        ['S-1', 'R9'],
-        ['S-3', 'R9'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Room\r\nS-1,R9\r\nS-3,R9');
     const result = await desk.import(file, { ...JOB, columns: { Serial: 'serial_number', Room: 'room' } }, options);
     expect(result.outcomes).toEqual(['2 at_risk', '3 at_risk']);
     expect(result.summary.warnings.filter((text) => text.includes('comes first'))).toEqual([
@@ -631,15 +602,7 @@ describe('values that could mean two things', () => {
         ],
       );
       const columns = { Serial: 'serial_number', Cost: 'original_cost', Room: 'room' };
-      const file = await desk.file(
-        'a.csv',
-        csv([
-          ['Serial', 'Cost', 'Room'],
-          ['S-1', '1200', 'R9'],
-          ['S-2', '1234567.50', 'R9'],
-          ['S-3', '1300', 'R9'],
-        ]),
-      );
+      const file = await desk.file('a.csv', 'Serial,Cost,Room\r\nS-1,1200,R9\r\nS-2,1234567.50,R9\r\nS-3,1300,R9');
       const result = await desk.import(file, { ...JOB, columns }, options);
       expect([result.outcomes, result.exitCode]).toEqual([['2 at_risk', '3 updated', '4 updated'], 3]);
       const fields = result.plan.map(({ row, field, kind }) => [row, field, kind]);
@@ -685,13 +648,7 @@ describe('values that could mean two things', () => {
     const id = Number(desk.sandbox.raw('asset').at(-1)?.['id']);
     const wanted = { ...storedOne(desk.sandbox, 'asset', id), room: 'R9' };
     const columns = { Serial: 'serial_number', Room: 'room' };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Room'],
-        ['Z-1', 'R9'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Room\r\nZ-1,R9');
     const result = await desk.import(file, { ...JOB, columns }, options);
     expect([result.outcomes, result.faults]).toEqual([['2 updated'], []]);
     expect(storedOne(desk.sandbox, 'asset', id)).toEqual(wanted);

@@ -1,18 +1,9 @@
+import { seeded } from '../support/seeded.js';
+
 /** What can be chosen, by name. */
 export type Factors = Readonly<Record<string, readonly unknown[]>>;
 
 export type Choice<F extends Factors> = { readonly [Name in keyof F]: F[Name][number] };
-
-/** Mulberry32: the same seed gives the same numbers from 0 to 1. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** Rows tried before the one that covers most new pairs is taken. */
 const CANDIDATES = 20;

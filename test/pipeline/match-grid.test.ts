@@ -6,6 +6,7 @@ import { resourceSpec } from '../../src/resources/registry.js';
 import { openLists } from '../../src/runs/run/open-service.js';
 import type { Json, Page, Service, Snapshot } from '../../src/service/port.js';
 import { lexicon } from '../resources/lexicon.js';
+import { seeded } from '../support/seeded.js';
 
 /** Interface, sections 4.4 and 8. */
 const PAGE = 25;
@@ -248,15 +249,4 @@ function bySamples(records: number, keys: number, share: number, random: () => n
   const list = listRequests(records, existing < keys);
   const filters = probed.asked === keys && probed.pagesLeft === 0 ? probed.hits : Number.POSITIVE_INFINITY;
   return { existing, requests: requests + Math.min(list, filters) };
-}
-
-/** Mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

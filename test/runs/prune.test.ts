@@ -327,11 +327,7 @@ it('several workers prune at once: each run goes once, and nobody fails', async 
 });
 
 it('people are still at work: rows that are corrected where they lie, an edited export, a braked file', async () => {
-  const wrong = csv([
-    ['Serial', 'Name', 'Category'],
-    ['S-1', 'Asset', 'Laptop'],
-    ['', 'Asset', 'Laptop'],
-  ]);
+  const wrong = 'Serial,Name,Category\r\nS-1,Asset,Laptop\r\n,Asset,Laptop';
   const partial = await desk.import(await desk.file('a.csv', wrong), JOB);
   const corrected = join(partial.reportDir, 'rejected.csv');
   const exported = await desk.export('asset', 'assets.xlsx', { editable: true });

@@ -153,15 +153,7 @@ test('contracts that refer to one another are written as planned after a kill be
     },
     brakes: WIDE,
   };
-  const path = await desk.file(
-    'contracts.csv',
-    csv([
-      ['No', 'Name', 'Parent'],
-      ['G1', 'Grandchild', 'C1'],
-      ['P1', 'Parent', ''],
-      ['C1', 'Child', 'P1'],
-    ]),
-  );
+  const path = await desk.file('contracts.csv', 'No,Name,Parent\r\nG1,Grandchild,C1\r\nP1,Parent,\r\nC1,Child,P1');
   const first = await desk.reconcile(path, job, { apply: true, signal: interrupt.signal });
   expect(first.summary.status).toBe('interrupted');
   sending = false;

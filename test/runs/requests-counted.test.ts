@@ -93,13 +93,7 @@ describe('requests of a process that was killed', () => {
 
   it('a run that ended in order is told from it', async () => {
     desk = await openDesk({ responses: 'full' });
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Name'],
-        ['N-1', 'Box'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,Name\r\nN-1,Box');
     const first = await desk.import(file, JOB);
     const folder = runFolder(desk.home, first.summary.run);
     expect(first.summary.warnings.join()).not.toContain('at least');

@@ -280,26 +280,11 @@ describe('a country that the service spells in its own way', () => {
           match: { key: 'name' },
           columns: { N: 'name', C: 'country' },
         };
-        const file = await desk.file(
-          'a.csv',
-          csv([
-            ['N', 'C'],
-            ['A', 'DE'],
-            ['New', 'Germany'],
-            ['Other', 'Norway'],
-          ]),
-        );
+        const file = await desk.file('a.csv', 'N,C\r\nA,DE\r\nNew,Germany\r\nOther,Norway');
         const run = () => desk.import(file, job, { env });
         expect((await run()).outcomes).toEqual(['2 updated', '3 created', '4 created']);
         expect((await run()).outcomes).toEqual(['2 unchanged', '3 unchanged', '4 unchanged']);
-        const cities = await desk.file(
-          'b.csv',
-          csv([
-            ['N', 'City'],
-            ['Other', 'Oslo'],
-            ['New', 'Bonn'],
-          ]),
-        );
+        const cities = await desk.file('b.csv', 'N,City\r\nOther,Oslo\r\nNew,Bonn');
         const other = await desk.import(cities, { ...job, columns: { N: 'name', City: 'city' } }, { env });
         expect(other.outcomes).toEqual(['2 updated', '3 updated']);
         expect(desk.sandbox.raw('supplier').map(({ country }) => country)).toEqual([276, 276, 578]);
@@ -342,13 +327,7 @@ describe('a value that was carried over and cut (29)', () => {
   it('case and blanks are another form alone: the run goes on', async () => {
     desk = await openDesk({ switches: { trimsText: 'on' } });
     desk.sandbox.insert('asset', [{ name: 'Box', serial_number: 'S-1', category: { id: 3 }, room: ' Room' }]);
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'City'],
-        ['S-1', 'Bonn'],
-      ]),
-    );
+    const file = await desk.file('a.csv', 'Serial,City\r\nS-1,Bonn');
     const job = { ...CREATE, columns: { Serial: 'serial_number', City: 'city' }, constants: {} };
     const result = await desk.import(file, job);
     expect(result.outcomes).toEqual(['2 updated']);

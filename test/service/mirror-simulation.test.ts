@@ -7,8 +7,8 @@ import { DELTA_RULES, type DeltaRules } from '../../src/service/lists/delta.js';
 import { openMirror } from '../../src/service/lists/mirror.js';
 import type { Json, Mirror } from '../../src/service/port.js';
 import { FULL } from '../support/full.js';
+import { seeded } from '../support/seeded.js';
 import { type AssetList, assetList, type Grain, type Ties } from './mirror-fake.js';
-import { random } from './whole-list-fake.js';
 
 let dir: string;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ interface Story {
 
 /** Everything that happens under a seed. */
 function story(seed: number): Story {
-  const chance = random(seed * 7919 + 3);
+  const chance = seeded(seed * 7919 + 3);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T;
   const size = Math.floor(pick([0, 76, 76, 76, 200]) + chance() * 100);
   const grain = pick<Grain>(['ms', 's', 's', 'day', 'day']);

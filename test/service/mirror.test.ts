@@ -7,8 +7,8 @@ import { RunError } from '../../src/model/error.js';
 import { type MirrorOptions, openMirror } from '../../src/service/lists/mirror.js';
 import type { Json, Mirror, MirrorRecord, Page, Readable, Service } from '../../src/service/port.js';
 import { openDatabase } from '../../src/store/sqlite.js';
+import { seeded } from '../support/seeded.js';
 import { type AssetList, type AssetListOptions, assetList } from './mirror-fake.js';
-import { random } from './whole-list-fake.js';
 
 let root: string;
 let dir: string;
@@ -32,7 +32,7 @@ async function kill(): Promise<void> {
 
 const DAY = 86_400_000;
 const assets = (size: number, options: Partial<AssetListOptions> = {}): AssetList =>
-  assetList({ size, random: random(size), ...options });
+  assetList({ size, random: seeded(size), ...options });
 
 async function mirrorOf(list: AssetList, options: Partial<MirrorOptions> = {}): Promise<Mirror> {
   const mirror = await openMirror(list.service, 'asset', { dir, fullEvery: 7, now: () => list.time, ...options });

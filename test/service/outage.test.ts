@@ -7,7 +7,8 @@ import { openPacer } from '../../src/service/pace/gate.js';
 import type { Exchange, Http, HttpRequest } from '../../src/service/transport/http.js';
 import { type Call, openSender, type Settled } from '../../src/service/transport/send.js';
 import type { TokenKeeper } from '../../src/service/transport/token.js';
-import { seeded, simClock } from './sim-clock.js';
+import { seeded } from '../support/seeded.js';
+import { simClock } from './sim-clock.js';
 
 const REFUSED: Exchange = { kind: 'fault', sent: false, cause: 'connect', reason: 'connection refused (ECONNREFUSED)' };
 const SILENT: Exchange = { kind: 'fault', sent: true, cause: 'timeout', reason: 'no complete answer within 30 s' };

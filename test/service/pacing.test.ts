@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
 import { openPacer } from '../../src/service/pace/gate.js';
 import { retryAfter } from '../../src/service/transport/answer.js';
-import { seeded, simClock } from './sim-clock.js';
+import { seeded } from '../support/seeded.js';
+import { simClock } from './sim-clock.js';
 import { most, traffic, usage } from './traffic.js';
 
 test.each([

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type WalkOptions, walkList } from '../../src/service/lists/walk-list.js';
-import { type LivingList, livingList, random } from './whole-list-fake.js';
+import { seeded } from '../support/seeded.js';
+import { type LivingList, livingList } from './whole-list-fake.js';
 
 const SEEDS = 400;
 
@@ -13,7 +14,7 @@ interface Reading {
 
 /** Reads a list of 60 to 460 records in which, between answers, one record goes whenever one comes. */
 async function reading(seed: number, options: WalkOptions = {}, inFlightLimit = 8): Promise<Reading> {
-  const chance = random(seed * 7919 + 3);
+  const chance = seeded(seed * 7919 + 3);
   const often = [0.02, 0.05, 0.6][Math.floor(chance() * 3)] ?? 0;
   const change = (list: LivingList) => {
     if (chance() >= often || list.items.length === 0) return;
@@ -63,7 +64,7 @@ test.each([
   [250, 10, 12],
   [1000, 40, 42],
 ])('a quiet list of %i records is read with %i requests and confirmed with %i', async (size, requests, confirmed) => {
-  const list = livingList({ size, random: random(size) });
+  const list = livingList({ size, random: seeded(size) });
   const walk = walkList(list.service, 'asset');
   expect(await walk.confirm()).toBe(false);
   let shown = 0;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { wait } from '../../src/service/clock.js';
 import { openPacer } from '../../src/service/pace/gate.js';
-import { seeded, simClock } from './sim-clock.js';
+import { seeded } from '../support/seeded.js';
+import { simClock } from './sim-clock.js';
 import { traffic, usage } from './traffic.js';
 
 /** Answers per second of a service without a limit that refuses at times, while 64 senders want to send. */

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { PaceReport } from '../../src/model/pace.js';
 import { openPacer, type Pacer, type PacerOptions, type Pass } from '../../src/service/pace/gate.js';
 import { type PlainPace, plainPace } from '../support/pace.js';
-import { seeded, simClock } from './sim-clock.js';
+import { seeded } from '../support/seeded.js';
+import { simClock } from './sim-clock.js';
 import { most, traffic, usage } from './traffic.js';
 
 const NO_LIMIT = (): number => 1e9;

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { openPacer, type Pass, WaitingLines } from '../../src/service/pace/gate.js';
-import { seeded, simClock } from './sim-clock.js';
+import { seeded } from '../support/seeded.js';
+import { simClock } from './sim-clock.js';
 
 /** Names of the waiters in the order in which they get their turn. */
 function order(waiting: readonly (readonly [line: number, name: string, repetition: boolean])[]): string[] {

@@ -1,17 +1,6 @@
 import { stringifyBody } from '../../src/model/json.js';
 import type { Json, Page, PageOptions, Service } from '../../src/service/port.js';
 
-/** Seeded numbers from 0 to 1 (mulberry32). */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 export interface Item {
   readonly id: number;
   version: number;

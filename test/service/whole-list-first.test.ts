@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readWholeList, type WholeList } from '../../src/service/lists/whole-list.js';
 import type { Json } from '../../src/service/port.js';
-import { livingList, random } from './whole-list-fake.js';
+import { seeded } from '../support/seeded.js';
+import { livingList } from './whole-list-fake.js';
 
 let dir: string;
 let files = 0;
@@ -39,7 +40,7 @@ test('a list that came out as the first pass showed it is, record for record, wh
       async ({ size, seed, changes }) => {
         const living = livingList({
           size,
-          random: random(seed),
+          random: seeded(seed),
           beforeAnswer(list, nth) {
             for (const { what, at } of changes.filter((one) => one.nth === nth)) {
               const place = list.items.length === 0 ? 0 : at % list.items.length;

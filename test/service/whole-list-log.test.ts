@@ -6,7 +6,8 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readWholeList } from '../../src/service/lists/whole-list.js';
 import type { Json, Page, Readable, Service } from '../../src/service/port.js';
-import { livingList, random } from './whole-list-fake.js';
+import { seeded } from '../support/seeded.js';
+import { livingList } from './whole-list-fake.js';
 
 let dir: string;
 let files = 0;
@@ -91,7 +92,7 @@ test('a log cut off anywhere is gone on with: the same result, and no page is as
 });
 
 test('a read that fails leaves a log that the next one goes on from', async () => {
-  const living = livingList({ size: 300, record, random: random(5) });
+  const living = livingList({ size: 300, record, random: seeded(5) });
   const file = newFile();
   let asked = 0;
   for (let nth = 1; ; nth++) {

@@ -14,7 +14,8 @@ import {
   readWholeList,
   type WholeList,
 } from '../../src/service/lists/whole-list.js';
-import { type LivingList, livingList, random } from './whole-list-fake.js';
+import { seeded } from '../support/seeded.js';
+import { type LivingList, livingList } from './whole-list-fake.js';
 
 let dir: string;
 let files = 0;
@@ -48,7 +49,7 @@ interface Story {
 
 /** Everything that happens under a seed: the list, its changes and when they come, and how it is read. */
 function story(seed: number, only: { mood?: Mood; kind?: Kind } = {}): Story {
-  const chance = random(seed * 7919 + 1);
+  const chance = seeded(seed * 7919 + 1);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T;
   const mood = only.mood ?? pick(MOODS);
   const kind = only.kind ?? pick(KINDS);

@@ -6,7 +6,8 @@ import { Decimal } from '../../src/model/decimal.js';
 import { walkList } from '../../src/service/lists/walk-list.js';
 import { readWholeList, type WholeList, type WholeListOptions } from '../../src/service/lists/whole-list.js';
 import type { Json, Service } from '../../src/service/port.js';
-import { type LivingOptions, livingList, random } from './whole-list-fake.js';
+import { seeded } from '../support/seeded.js';
+import { type LivingOptions, livingList } from './whole-list-fake.js';
 
 let dir: string;
 let files = 0;
@@ -48,7 +49,7 @@ describe('a list at rest', () => {
     [375, 31],
     [399, 32],
   ])('of %i records is verified in two passes and %i requests', async (size, requests) => {
-    const living = livingList({ size, random: random(size) });
+    const living = livingList({ size, random: seeded(size) });
     const list = await whole(living.service);
     expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: size, problems: [] });
     expect([...list.ids()]).toEqual(living.items.map(({ id }) => id));
@@ -68,7 +69,7 @@ describe('a list at rest', () => {
 
   test('is read with no more requests in flight than allowed, and with as many as that', async () => {
     for (const inFlightLimit of [6, 3]) {
-      const living = livingList({ size: 2_000, random: random(1), inFlightLimit });
+      const living = livingList({ size: 2_000, random: seeded(1), inFlightLimit });
       await whole(living.service);
       expect(living.mostPending).toBe(inFlightLimit);
     }
