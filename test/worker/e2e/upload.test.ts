@@ -13,11 +13,11 @@ import { type Crew, openCrew } from '../../support/worker.js';
 let crew: Crew;
 afterEach(() => crew?.close());
 
-const ROWS = 400_000;
+const ROWS = 1_000_000;
 
-/** 400,000 rows of some 500 bytes. One in a hundred has a cell too many. */
+/** 1,000,000 rows of some 200 bytes. One in a hundred has a cell too many. */
 function* sheet(): Generator<string> {
-  const note = 'what somebody wrote down about it; '.repeat(14);
+  const note = 'what somebody wrote down about it; '.repeat(5);
   yield 'Serial number,Item Name,Purchase Cost,Notes\n';
   for (let at = 0; at < ROWS; at += 1_000) {
     const lines = Array.from(
@@ -35,7 +35,7 @@ const memory = (pid: number) => ({
 });
 
 it.runIf(existsSync('/proc/self/clear_refs'))(
-  'a file of 200 MB with 400,000 rows is taken, looked at, and scrolled through as a run has it, within the memory that the worker has anyway',
+  'a file of 200 MB with a million rows is taken, looked at, and scrolled through as a run has it, within the memory that the worker has anyway',
   async () => {
     const [embedded] = await availableStores();
     crew = await openCrew({ server: await embedded!.start(), env: { ROWFERRY_MAX_UPLOAD: '300 MB' } });
@@ -94,12 +94,12 @@ it.runIf(existsSync('/proc/self/clear_refs'))(
       what: 'the last row',
       restMs: 500,
     });
-    for (const offset of [0, 123_456, ROWS - 100]) {
+    for (const offset of [0, 123_456, 999_900]) {
       const { rows: found, total } = await rows(offset);
       expect([total, found.length]).toEqual([ROWS, 100]);
       expect(found.map(({ row, cells }) => `${row} ${cells?.[0]}`)[0]).toBe(`${offset + 2} SN-${offset}`);
     }
-    expect((await peak()) - ended).toBeLessThan(40);
+    expect((await peak()) - ended).toBeLessThan(100);
   },
   800_000,
 );
