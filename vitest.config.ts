@@ -82,7 +82,7 @@ export default defineConfig({
     // Each lane is a project of its own, and would compile the sources anew.
     experimental: { fsModuleCache: true },
     // Many suites wait for a service or a process now and then: more workers than there are cores keep them busy.
-    maxWorkers: availableParallelism() + 3,
+    maxWorkers: availableParallelism() + 2,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects,
