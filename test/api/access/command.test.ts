@@ -104,13 +104,17 @@ it('of two that begin at the same time one stays, and the other says that the qu
     ROWFERRY_HOME: join(cwd, 'home'),
     PATH: join(cwd, 'bin'),
   };
-  const both = await Promise.all([1, 2].map(() => start(['console', '--port', '0'], { cwd, env })));
-  const first = await Promise.race(both.map((one) => one.ended.then(() => one)));
-  const [stays] = both.filter((one) => one !== first);
-  onTestFinished(() => ended(stays!));
-  expect(await first.ended).toBe(1);
-  expect(first.err()).toContain('has the embedded queue in');
-  await stays!.until((out) => linkIn(out) !== '');
+  // One that comes late finds the console of the other, and leads to it: then they did not begin at the same time.
+  for (let code: unknown = 0, time = 0; code === 0; time++) {
+    expect(time).toBeLessThan(5);
+    const both = await Promise.all([1, 2].map(() => start(['console', '--port', '0'], { cwd, env })));
+    const first = await Promise.race(both.map((one) => one.ended.then(() => one)));
+    const stays = both.find((one) => one !== first)!;
+    code = await first.ended;
+    if (code !== 0) expect([code, first.err()]).toEqual([1, expect.stringContaining('has the embedded queue in')]);
+    await stays.until((out) => linkIn(out) !== '');
+    await ended(stays);
+  }
 });
 
 it('keeps users and keys, their secrets as hashes alone', async () => {
