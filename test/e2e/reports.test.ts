@@ -371,6 +371,25 @@ describe('the rejected file', () => {
     expect(sheet.getCell('A2').dataValidation).toBeUndefined();
   });
 
+  it('of a workbook offers the records that a column refers to, by their names', async () => {
+    desk.sandbox.insert('supplier', [{ name: 'Nordlys AS' }, { name: 'Acme Computers' }]);
+    const rows = [
+      ['Name', 'Serial', 'Vendor'],
+      ['One', 'S-1', 'Acme Computer'],
+      ['Two', 'S-2', 'Nordlys AS'],
+    ];
+    const path = join(desk.dir, 'vendors.xlsx');
+    const book = new ExcelJS.Workbook();
+    book.addWorksheet('Data').addRows(rows);
+    await book.xlsx.writeFile(path);
+    const columns = { Name: 'name', Serial: 'serial_number', Vendor: 'attached_supplier' };
+    const run = await desk.import(path, { ...job({}, { columns }), match: { key: 'serial_number' } });
+    expect(run.outcomes).toEqual(['2 invalid', '3 created']);
+    await book.xlsx.readFile(join(run.reportDir, 'rejected.xlsx'));
+    const { type, formulae } = book.getWorksheet('Data')!.getCell('C2').dataValidation;
+    expect([type, ...formulae]).toEqual(['list', '"Acme Computers,Nordlys AS"']);
+  });
+
   it('of a workbook have their headings in the first row', async () => {
     const run = await desk.import(await desk.file('in.xlsx', await workbook(ROWS, 1, ['Data'])), job());
     const book = new ExcelJS.Workbook();

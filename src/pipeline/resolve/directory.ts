@@ -236,6 +236,9 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     /** Of a name that is missing: whether it is certain that no record bears it, nor one that differs in case or invisible characters alone. */
     mayCreate: (target: ReferenceTarget, name: string) =>
       !tables.get(target)?.isUncertain && !foldedNames(target).has(foldText(name)),
+    /** All names of a list that was read whole. */
+    names: (target: ReferenceTarget): readonly string[] =>
+      tables.get(target)?.isWhole ? [...allNames(target)].sort() : [],
     /** Whether the whole list was read, and no record there has this id. */
     lacks: (target: ReferenceTarget, id: number) =>
       tables.get(target)?.isWhole === true && !tables.get(target)?.byId.has(id),

@@ -206,6 +206,7 @@ async function assertJobFitsFile({ job, request, source, settings }: Run): Promi
 export async function resolveRows(run: Run, staged: Staged, newRecords?: NewRecords): Promise<Resolved> {
   const directory = await loadDirectory(staged.names.names, staged);
   staged.lexicon.useDirectory(directory);
+  run.namesOf = directory.names;
   const facts = staged.facts ?? (await lookUpNames(run, staged, directory, newRecords));
   reached('resolved');
   return { ...staged, ...facts, directory, ...(newRecords ? { newRecords } : {}) };

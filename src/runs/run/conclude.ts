@@ -19,6 +19,7 @@ import type { ReconcileInput } from '../../report/reconcile/compare.js';
 import { withFieldNames } from '../../report/results.js';
 import type { RunResult, RunStatus, Summary } from '../../report/summary.js';
 import { findField, resourceSpec } from '../../resources/registry.js';
+import type { FieldType } from '../../resources/spec.js';
 import { fixedChoices } from '../../resources/value-check.js';
 import { reached } from '../../trace/milestones.js';
 import { addPlannedValues } from '../rows/outcomes.js';
@@ -176,16 +177,23 @@ function interruptionText({ signal }: Run): string {
   return `The run was ${how}; \`rowferry runs resume\` continues it.`;
 }
 
+/** A longer list is no help to choose from. */
+const MOST_NAMES = 2_000;
+
 /** The rows to correct come back as the job reads its file, and offer what a field takes. */
-function rejectedForm({ job, source: { meta } }: Run): NonNullable<ReportInput['rejected']> {
+function rejectedForm({ job, source: { meta }, namesOf }: Run): NonNullable<ReportInput['rejected']> {
   const { sheet, header_row } = job.source;
   const spec = resourceSpec(job.resource);
   const headings = indexHeadings(meta.headings);
+  const choicesIn = (type: FieldType) => {
+    const names = type.kind === 'reference' ? namesOf(type.to) : fixedChoices(type);
+    return names.length > MOST_NAMES ? [] : names;
+  };
   const columns = Object.entries(job.columns).flatMap(([heading, target]) =>
     targetsOf(target).flatMap(({ field, values = {} }) => {
       const found = findField(spec, field);
       // The form of a workbook alone asks for them.
-      const choices = () => [...Object.keys(values), ...(found ? fixedChoices(found.type) : [])];
+      const choices = () => [...Object.keys(values), ...(found ? choicesIn(found.type) : [])];
       return headings.positions(heading).map((at) => ({ at, field: found?.name ?? field, choices }));
     }),
   );

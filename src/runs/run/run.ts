@@ -13,6 +13,7 @@ import type { OpenSource } from '../../model/source.js';
 import { holdsCorrections } from '../../pipeline/map/headings.js';
 import { REPORT_FOLDER } from '../../report/finish.js';
 import { isReportName, type Summary } from '../../report/summary.js';
+import type { ReferenceTarget } from '../../resources/spec.js';
 import { readingClock } from '../../service/clock.js';
 import type { Json } from '../../service/port.js';
 import { type Processes, REFERENCES_BEGUN, type RowStore, RunStore } from '../../store/run-store.js';
@@ -91,6 +92,8 @@ export interface Run extends RunCore<StoredRequest> {
   creators: readonly string[];
   /** Set once the rows are planned, where they may be written only as planned. */
   planned: Planned | undefined;
+  /** What cells that refer to other records may hold, as far as it was read. */
+  namesOf: (target: ReferenceTarget) => readonly string[];
   /** How an earlier process of it ended, by the folder where that stood. */
   readonly ended: (readonly [dir: string, Summary])[];
   /** What was found out on the way, for the summary. */
@@ -200,6 +203,7 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
       open: { abandoned: false },
       creators: [],
       planned: undefined,
+      namesOf: () => [],
       ended: [],
     };
     opened.begin(() => countRequests(core));
