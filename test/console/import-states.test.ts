@@ -740,7 +740,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
       (key) => [key, answers[key]] as const,
     );
     for (const [key] of known) answers[key] = 503;
-    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
     await page.getByRole('button', { name: 'Check again with 1 correction' }).click();
     await page.getByText('Your correction is kept in this browser').waitFor();
     await page.locator('#cell-0-2').getByText('Acme Computers', { exact: true }).waitFor();

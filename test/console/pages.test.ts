@@ -615,7 +615,7 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.getByText('mara · approver').waitFor();
       answers['GET /session'] = { ...SESSION, name: 'vic', role: 'viewer' };
       await page.evaluate('Date.now = ((now) => () => now() + 10_000)(Date.now)');
-      await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+      await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
       await page.getByText('vic · viewer').waitFor();
     }));
 
