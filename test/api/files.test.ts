@@ -190,7 +190,7 @@ describe('uploads', () => {
   }
 
   it('ends what stands still, and lets no more than some come at a time', async () => {
-    const uploads = new Uploads(home, 1_000, 40);
+    const uploads = new Uploads(home, 1_000, 400);
     const coming = Array.from({ length: 16 }, () => uploads.take('a.csv', slowly()).catch(({ message }) => message));
     await expect(uploads.take('a.csv', slowly())).rejects.toMatchObject({ status: 429 });
     expect(new Set(await Promise.all(coming))).toEqual(
