@@ -24,7 +24,7 @@ const SCHEMA = `
   ) strict, without rowid;
   create table absence (
     job text not null, company integer not null, service text not null, id integer not null, since text not null,
-    absences integer not null, sha256 text not null, run text not null, earlier text,
+    absences integer not null, sha256 text not null, run text not null,
     primary key (job, company, service, id)
   ) strict, without rowid;
   create table last_run (

@@ -11,7 +11,6 @@ import type { Mirror } from '../../service/port.js';
 import { withHome } from '../../store/home.js';
 import type { Database } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
-import { headingsOf } from '../rows/outcomes.js';
 import type { JobValues, Resolved } from '../rows/stage.js';
 import { conclude, type RunResult } from '../run/conclude.js';
 import { jobKey } from '../run/layout.js';
@@ -77,6 +76,8 @@ export interface Observed extends Omit<CountingRun, 'run' | 'sha256'> {
 
 const MAX_HISTORY = 90;
 const MAX_APPLIED = 30;
+/** Runs that are kept, for what the next one is compared with: a year and more of nights. */
+const MAX_KEPT = 400;
 
 /** What earlier nights left; nothing where there was none. */
 export function readNights(of: NightsKey): Nights {
@@ -107,14 +108,10 @@ export function saveNight(of: NightsKey, { seen, ...ended }: EndedNight): void {
       home
         .prepare('insert or replace into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)')
         .run(...keyValues(of), ended.run, JSON.stringify(ended));
-      const kept = readHistory(home, of);
-      const needed = new Set([
-        ...kept.slice(-MAX_HISTORY),
-        ...kept.filter(isApplied).slice(-MAX_APPLIED),
-        baselineNight(kept),
-      ]);
-      const forget = home.prepare(`delete from night where ${KEY_CONDITION} and run = ?`);
-      for (const one of kept) if (!needed.has(one)) forget.run(...keyValues(of), one.run);
+      const newest = `select run from night where ${KEY_CONDITION} order by run desc limit ${MAX_KEPT}`;
+      home
+        .prepare(`delete from night where ${KEY_CONDITION} and run not in (${newest})`)
+        .run(...keyValues(of), ...keyValues(of));
     }),
   );
   reached('night-kept');
@@ -150,12 +147,12 @@ export function forgetAbsences(of: NightsKey, ids: ReadonlySet<number>): void {
   );
 }
 
-/** What a run wrote was put back, or is there again: nothing is compared with a run that is `undone`. */
-export function saveUndone(of: NightsKey, run: string, undone: boolean): void {
+/** What a run wrote was put back: nothing is compared with a run that is `undone`. */
+export function saveUndone(of: NightsKey, run: string): void {
   withHome(of.home, (home) =>
     home
-      .prepare(`update night set ended = json_set(ended, '$.undone', json(?)) where ${KEY_CONDITION} and run = ?`)
-      .run(String(undone), ...keyValues(of), run),
+      .prepare(`update night set ended = json_set(ended, '$.undone', json('true')) where ${KEY_CONDITION} and run = ?`)
+      .run(...keyValues(of), run),
   );
 }
 
@@ -172,7 +169,7 @@ export async function nightsBefore(run: Run): Promise<Nights> {
     `The last run of this job, ${last}, lies in the data folder of another worker: absences of records are counted anew. Let all nights of a job run in one data folder.`,
   );
   withHome(key.home, (home) =>
-    home.prepare(`update absence set absences = 0, earlier = null where ${KEY_CONDITION}`).run(...keyValues(key)),
+    home.prepare(`update absence set absences = 0 where ${KEY_CONDITION}`).run(...keyValues(key)),
   );
   return readNights(key);
 }
@@ -191,16 +188,12 @@ function readHistory(home: Database, of: NightsKey): PastNight[] {
 
 function readAbsent(home: Database, of: NightsKey): Absences {
   const found = home
-    .prepare(`select id, since, absences, sha256, run, earlier from absence where ${KEY_CONDITION}`)
+    .prepare(`select id, since, absences, sha256, run from absence where ${KEY_CONDITION}`)
     .all(...keyValues(of));
   return new Map(
-    found.map(({ id, absences, earlier, ...texts }) => [
+    found.map(({ id, absences, ...texts }) => [
       Number(id),
-      {
-        ...(texts as { since: string; sha256: string; run: string }),
-        absences: Number(absences),
-        ...(earlier === null ? {} : { earlier: JSON.parse(String(earlier)) as string[] }),
-      },
+      { ...(texts as { since: string; sha256: string; run: string }), absences: Number(absences) },
     ]),
   );
 }
@@ -208,11 +201,10 @@ function readAbsent(home: Database, of: NightsKey): Absences {
 function writeAbsent(home: Database, of: NightsKey, absent: Absences): void {
   home.prepare(`delete from absence where ${KEY_CONDITION}`).run(...keyValues(of));
   const insert = home.prepare(
-    'insert into absence (job, company, service, id, since, absences, sha256, run, earlier) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'insert into absence (job, company, service, id, since, absences, sha256, run) values (?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  for (const [id, { since, absences, sha256, run, earlier }] of absent) {
-    insert.run(...keyValues(of), id, since, absences, sha256, run, earlier ? JSON.stringify(earlier) : null);
-  }
+  for (const [id, { since, absences, sha256, run }] of absent)
+    insert.run(...keyValues(of), id, since, absences, sha256, run);
 }
 
 /** It came to its end, whatever became of single rows. */
@@ -385,16 +377,11 @@ export interface NightParts {
 export function trippedBrakes(
   { run, resolved, job, nights, compared }: NightParts,
   counts: PlanCounts,
-  { orphans, scope, differences }: ReconcileFacts,
+  { orphans, scope }: ReconcileFacts,
   sha256: string,
 ): readonly string[] {
-  const headings = headingsOf(run, resolved.mapping);
-  const byHeading = (of: 'file' | 'cleared') =>
-    new Map(differences.by_field.map((one) => [headings[one.field] ?? one.field, one[of]]));
   const plan: PlanCounts = {
     ...counts,
-    clearedBy: byHeading('cleared'),
-    updatedBy: byHeading('file'),
     orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
   };
   const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
@@ -425,20 +412,11 @@ export function trippedBrakes(
 /** Counts in how many fields rows and records differ, and whose value stands. */
 export function createDifferenceCounter({ store }: Pick<Run, 'store'>) {
   const byField = new Map<string, { file: number; service: number; cleared: number }>();
-  /** Rows that cannot be taken, by heading or field at fault. */
-  const invalidBy = new Map<string, number>();
   let rows = 0;
   return {
-    invalidBy,
     see(change: Change): void {
       // What a row that cannot be written would have changed is no difference that anybody settled.
-      if (change.kind === 'settled' && change.outcome === 'invalid') {
-        const faulty = change.issues.flatMap(({ severity, column, field }) =>
-          severity === 'error' ? [column ?? field ?? ''] : [],
-        );
-        for (const name of new Set(faulty)) if (name !== '') invalidBy.set(name, (invalidBy.get(name) ?? 0) + 1);
-        return;
-      }
+      if (change.kind === 'settled' && change.outcome === 'invalid') return;
       const differing = ('diff' in change ? (change.diff ?? []) : []).filter(
         ({ kind }) => kind === 'set' || kind === 'clear' || kind === 'kept',
       );
