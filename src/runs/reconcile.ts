@@ -182,7 +182,8 @@ async function planNight(night: NightParts): Promise<void> {
     ...(nights.last ? { previous: { run: nights.last.run, rows: nights.last.rows, at: nights.last.at } } : {}),
     ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
   };
-  const tripped = trippedBrakes(night, counts, facts, sha256);
+  const { invalidBy } = differences;
+  const tripped = trippedBrakes(night, { ...counts, invalidBy }, facts, sha256);
   saveOrphans(run.store, orphans);
   const stored: StoredFacts = {
     facts,

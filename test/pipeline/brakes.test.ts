@@ -113,6 +113,32 @@ describe('the brakes of a reconciliation whose job sets none', () => {
 });
 
 describe('the sentences', () => {
+  it('name the fields that would be emptied, the most first', () => {
+    const clearedBy = new Map([
+      ['b', 2],
+      ['room', 250],
+      ['a', 2],
+      ['city', 80],
+      ['c', 1],
+      ['d', 1],
+      ['e', 1],
+    ]);
+    expect(judge({ cleared: 300, clearedBy })[0]).toContain(
+      '300 of 20,000 rows (1.5%) would have a value cleared (room 250, city 80, a 2, b 2, c 1 and 2 other fields);',
+    );
+  });
+
+  it('name the fields that would be changed: two columns that were swapped are seen at once', () => {
+    const updatedBy = new Map([
+      ['name', 0],
+      ['city', 19_000],
+      ['room', 19_500],
+    ]);
+    expect(judge({ updates: 20_000, updatedBy })[0]).toContain(
+      'would be updated (room 19,500, city 19,000); the limit',
+    );
+  });
+
   it('tell records that would be changed from those that are newly missing', () => {
     const limits = { own: { max_orphans: 5 } };
     expect(judge({ orphans: { fresh: 6, acting: 2, scope: 100 } }, limits)[0]).toContain(

@@ -14,6 +14,12 @@ export interface PlanCounts {
   named?: number;
   updates: number;
   cleared: number;
+  /** Rows in which a field would be changed, by heading, or field that no column sets. */
+  updatedBy?: Map<string, number>;
+  /** Rows at fault, by heading, or field where no column is to blame. */
+  invalidBy?: Map<string, number>;
+  /** Rows in which a field would be emptied, likewise. */
+  clearedBy?: Map<string, number>;
   /**
    * Records that the file does not hold. `fresh`: it did hold them the time before, or there was none; `acting`: would be set
    * or archived by this run; `scope`: records that the file is about.
@@ -91,14 +97,15 @@ export function trippedByPlan(
     const rows = records === 0 ? 'no data rows' : `${formatNumber(records)} data row${records === 1 ? '' : 's'}`;
     sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${formatNumber(brakes.min_rows)}.`);
   }
-  check('max_invalid', ofRows(plan.invalid, 'cannot be imported as they are'));
-  check('max_updates', ofRows(plan.updates, 'would be updated'));
+  check('max_invalid', ofRows(plan.invalid, `cannot be imported as they are${fieldsCounted(plan.invalidBy)}`));
+  check('max_updates', ofRows(plan.updates, `would be updated${fieldsCounted(plan.updatedBy)}`));
   const { creates, named = 0 } = plan;
   const both = (share: string) =>
     `${formatNumber(creates)} of ${formatNumber(plan.rows)} rows and ${formatNumber(named)} record${named === 1 ? '' : 's'} that rows name${share} would be created`;
   const created = ofRows(creates + named, 'would be created');
   check('max_creates', named > 0 ? { ...created, describe: both } : created);
-  check('max_cleared', { ...ofRows(plan.cleared, 'would have a value cleared'), exempt: () => false });
+  const cleared = `would have a value cleared${fieldsCounted(plan.clearedBy)}`;
+  check('max_cleared', { ...ofRows(plan.cleared, cleared), exempt: () => false });
   if (plan.orphans) check('max_orphans', orphansCounted(plan.orphans));
   if (previousRows !== undefined && !corrected) check('max_change', rowsChanged(plan.rows, previousRows));
   return sentences;
@@ -135,6 +142,16 @@ function rowsChanged(rows: number, previous: number): BrakeCount {
     atHalf: true,
     exempt: (limit) => isShare(limit) && rows < SMALL_COUNT && previous < SMALL_COUNT,
   };
+}
+
+/** ` (room 200, asset_notes 80 and 3 other fields)`; the most first. */
+function fieldsCounted(counts: ReadonlyMap<string, number> = new Map()): string {
+  const fields = [...counts].filter(([, count]) => count > 0).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  if (fields.length === 0) return '';
+  const named = fields.slice(0, 5).map(([field, count]) => `${field} ${formatNumber(count)}`);
+  const more = fields.length - named.length;
+  const others = more === 0 ? '' : ` and ${more} other field${more === 1 ? '' : 's'}`;
+  return ` (${named.join(', ')}${others})`;
 }
 
 /** What a braked run tells people to do. The same words for every run: a report-only run says what one that writes would say. */

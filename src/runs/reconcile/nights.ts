@@ -11,6 +11,7 @@ import type { Mirror } from '../../service/port.js';
 import { withHome } from '../../store/home.js';
 import type { Database } from '../../store/sqlite.js';
 import { reached } from '../../trace/milestones.js';
+import { headingsOf } from '../rows/outcomes.js';
 import type { JobValues, Resolved } from '../rows/stage.js';
 import { conclude, type RunResult } from '../run/conclude.js';
 import { jobKey } from '../run/layout.js';
@@ -377,11 +378,16 @@ export interface NightParts {
 export function trippedBrakes(
   { run, resolved, job, nights, compared }: NightParts,
   counts: PlanCounts,
-  { orphans, scope }: ReconcileFacts,
+  { orphans, scope, differences }: ReconcileFacts,
   sha256: string,
 ): readonly string[] {
+  const headings = headingsOf(run, resolved.mapping);
+  const byHeading = (of: 'file' | 'cleared') =>
+    new Map(differences.by_field.map((one) => [headings[one.field] ?? one.field, one[of]]));
   const plan: PlanCounts = {
     ...counts,
+    clearedBy: byHeading('cleared'),
+    updatedBy: byHeading('file'),
     orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
   };
   const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
@@ -412,11 +418,20 @@ export function trippedBrakes(
 /** Counts in how many fields rows and records differ, and whose value stands. */
 export function createDifferenceCounter({ store }: Pick<Run, 'store'>) {
   const byField = new Map<string, { file: number; service: number; cleared: number }>();
+  /** Rows that cannot be taken, by heading or field at fault. */
+  const invalidBy = new Map<string, number>();
   let rows = 0;
   return {
+    invalidBy,
     see(change: Change): void {
       // What a row that cannot be written would have changed is no difference that anybody settled.
-      if (change.kind === 'settled' && change.outcome === 'invalid') return;
+      if (change.kind === 'settled' && change.outcome === 'invalid') {
+        const faulty = change.issues.flatMap(({ severity, column, field }) =>
+          severity === 'error' ? [column ?? field ?? ''] : [],
+        );
+        for (const name of new Set(faulty)) if (name !== '') invalidBy.set(name, (invalidBy.get(name) ?? 0) + 1);
+        return;
+      }
       const differing = ('diff' in change ? (change.diff ?? []) : []).filter(
         ({ kind }) => kind === 'set' || kind === 'clear' || kind === 'kept',
       );
