@@ -49,17 +49,10 @@ export interface PastNight extends Night {
   readonly undone?: boolean;
 }
 
-/** What earlier nights of a job left. Of every list the run that began last is last, whichever ended last. */
+/** What earlier nights of a job left. */
 export interface Nights {
-  /** Every run that was reported, at most 90. */
+  /** Every run that was reported; the run that began last is last, whichever ended last. */
   readonly history: readonly PastNight[];
-  /**
-   * The run with the newest file that finished; report-only runs count, braked, failed and undone ones do not, nor does a
-   * report-only run that brakes would have stopped.
-   */
-  readonly last?: PastNight;
-  /** Runs that were applied, to the end or in part, and were not undone, at most 30. */
-  readonly applied: readonly Pick<PastNight, 'run' | 'at' | 'sha256' | 'status'>[];
   readonly absent: Absences;
 }
 
@@ -75,23 +68,12 @@ export interface Observed extends Omit<CountingRun, 'run' | 'sha256'> {
   readonly orphans: Iterable<number>;
 }
 
-const MAX_HISTORY = 90;
-const MAX_APPLIED = 30;
-/** Runs that are kept, for what the next one is compared with: a year and more of nights. */
+/** A year and more of nights. */
 const MAX_KEPT = 400;
 
 /** What earlier nights left; nothing where there was none. */
 export function readNights(of: NightsKey): Nights {
-  return withHome(of.home, (home) => {
-    const kept = readHistory(home, of);
-    const last = baselineNight(kept);
-    return {
-      history: kept.slice(-MAX_HISTORY),
-      ...(last && { last }),
-      applied: kept.filter(isApplied).slice(-MAX_APPLIED),
-      absent: readAbsent(home, of),
-    };
-  });
+  return withHome(of.home, (home) => ({ history: readHistory(home, of), absent: readAbsent(home, of) }));
 }
 
 /**
@@ -226,8 +208,8 @@ const fileOrder = ({ run, approves }: { readonly run: string; readonly approves?
  * The run that the next one is compared with: of those that finished, the one with the newest file. A look with `--force` at
  * a file that brakes would stop is no measure.
  */
-function baselineNight(kept: readonly PastNight[]): PastNight | undefined {
-  const fit = kept.filter((night) => isFinished(night) && !night.undone && (night.apply || !night.overridden));
+export function lastNight({ history }: Pick<Nights, 'history'>): PastNight | undefined {
+  const fit = history.filter((night) => isFinished(night) && !night.undone && (night.apply || !night.overridden));
   return fit.reduce<PastNight | undefined>(
     (best, one) => (best && fileOrder(best) > fileOrder(one) ? best : one),
     undefined,
@@ -255,7 +237,8 @@ export const newerApplied = ({ history }: Pick<Nights, 'history'>, run: string):
  * Whether this very file was applied before: a job that put an older file in the place of today's would undo what people did
  * since. A run that did not succeed may be repeated until another file is applied.
  */
-export function sameFileBrake({ applied }: Pick<Nights, 'applied'>, sha256: string, wouldWrite: boolean): BrakeFinding {
+export function sameFileBrake({ history }: Pick<Nights, 'history'>, sha256: string, wouldWrite: boolean): BrakeFinding {
+  const applied = history.filter(isApplied);
   const succeeded = applied.findLastIndex((one) => one.sha256 === sha256 && one.status === 'succeeded');
   const at = succeeded >= 0 ? succeeded : applied.findLastIndex((one) => one.sha256 === sha256);
   const same = applied[at];
@@ -390,7 +373,7 @@ export function trippedBrakes(
     updatedBy: byHeading('file'),
     orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
   };
-  const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
+  const tripped = trippedByPlan(job.brakes, plan, lastNight(nights)?.rows, { defaults: true });
   const note = (brake: 'same_file' | 'unknown_keys', { tripped: sentence, remark }: BrakeFinding) => {
     if (remark !== undefined) run.warn(remark);
     if (sentence === undefined) return;
