@@ -112,7 +112,7 @@ export function noteText(
     .join('\n');
 }
 
-/** What is not in a list may be right after all where the service's names are listed: one that was added since, a synonym. */
+/** What is not in a list may be right after all where the service's names are listed: one that was added since. */
 function validationOf(list: DropDown, { spec: { label } }: BlankColumn): Omit<DataValidation, 'range'> {
   const [style, text] = list.closed
     ? (['stop', 'Choose one of the values of the list.'] as const)

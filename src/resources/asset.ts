@@ -7,12 +7,6 @@ import { choice, country, date, email, field, id, money, reference, text } from 
  */
 
 const PROVISION = ['none', 'oem', 'oem_extended', 'third_party'];
-const PROVISION_SYNONYMS = {
-  oem: 'manufacturer; original manufacturer',
-  oem_extended: 'oem ext; extended oem',
-  third_party: '3rd party; third party provider',
-  none: 'no',
-} as const;
 
 const CREATE_ONLY = 'Can be set on create only.';
 const NEVER_READ = 'Reads never show it.';
@@ -110,15 +104,7 @@ const fields: readonly FieldSpec[] = [
   field('area', 'Area', text(), 'rc', { note: CREATE_ONLY }),
   field('general_info_notes', 'General notes', text(150), 'rcu'),
 
-  field(
-    'warranty_status',
-    'Warranty status',
-    choice(['none', 'out_of_warranty', 'within_warranty'], {
-      within_warranty: 'in warranty; under warranty',
-      out_of_warranty: 'out of warrantee; warranty expired',
-    }),
-    'rcu',
-  ),
+  field('warranty_status', 'Warranty status', choice(['none', 'out_of_warranty', 'within_warranty']), 'rcu'),
   field(
     'warranty_type',
     'Warranty type',
@@ -126,12 +112,6 @@ const fields: readonly FieldSpec[] = [
       kind: 'enum',
       values: [...PROVISION, 'advanced_replacement_warranty', 'standard_manufacturer_warranty', 'gold_level_support'],
       read: PROVISION,
-      synonyms: {
-        ...PROVISION_SYNONYMS,
-        advanced_replacement_warranty: 'advanced replacement',
-        standard_manufacturer_warranty: 'standard manufacturer',
-        gold_level_support: 'gold level; gold support',
-      },
     },
     'rcu',
     { note: 'Reads are documented to show only none, oem, oem_extended and third_party.' },
@@ -147,16 +127,8 @@ const fields: readonly FieldSpec[] = [
   field('warranty_contact_email', 'Warranty e-mail', email(254), 'rcu'),
   field('warranty_notes', 'Warranty notes', text(1000), 'rcu'),
 
-  field(
-    'support_status',
-    'Support status',
-    choice(['none', 'out_of_support', 'within_support'], {
-      within_support: 'in support; under support',
-      out_of_support: 'support expired',
-    }),
-    'rcu',
-  ),
-  field('support_type', 'Support type', choice(PROVISION, PROVISION_SYNONYMS), 'rcu'),
+  field('support_status', 'Support status', choice(['none', 'out_of_support', 'within_support']), 'rcu'),
+  field('support_type', 'Support type', choice(PROVISION), 'rcu'),
   field('support_provider', 'Support provider', reference('supplier'), 'rcu', {
     aliases: ['support_provider.name'],
     note: 'A supplier.',
@@ -173,11 +145,7 @@ const fields: readonly FieldSpec[] = [
   field(
     'depreciation_schedule',
     'Depreciation schedule',
-    choice(['other', '3_year_33_percent', '5_year_20_percent', '10_year_10_percent'], {
-      '3_year_33_percent': '3 year; 3 years; 3 years 33 percent',
-      '5_year_20_percent': '5 year; 5 years; 5 years 20 percent',
-      '10_year_10_percent': '10 year; 10 years; 10 years 10 percent',
-    }),
+    choice(['other', '3_year_33_percent', '5_year_20_percent', '10_year_10_percent']),
     'rcu',
   ),
   field('estimated_salvage_value', 'Estimated salvage value', money, 'rcu', { aliases: ['salvage_value'] }),

@@ -22,21 +22,12 @@ const STATUS = ['active', 'archived', 'cancelled', 'draft', 'expired', 'suspende
 
 const fields: readonly FieldSpec[] = [
   field('id', 'Id', id, 'r', { derived: true, note: 'Given by the service; may be the match key.' }),
-  field(
-    'contract_type',
-    'Contract type',
-    choice(['buy_side', 'sell_side'], {
-      buy_side: 'buy; buyer; purchase; procurement; vendor; supplier',
-      sell_side: 'sell; seller; sale; sales; customer',
-    }),
-    'rc',
-    {
-      aliases: ['type'],
-      required: true,
-      keptByService: true,
-      note: 'Cannot be changed after the contract is created.',
-    },
-  ),
+  field('contract_type', 'Contract type', choice(['buy_side', 'sell_side']), 'rc', {
+    aliases: ['type'],
+    required: true,
+    keptByService: true,
+    note: 'Cannot be changed after the contract is created.',
+  }),
   field('name', 'Name', text(50), 'rcu', { aliases: ['contract_name'], required: true }),
   field('number', 'Number', text(50), 'rcu', { aliases: ['contract_no', 'contract_number'], required: true }),
   field('parent_contract', 'Parent contract', reference('contract'), 'rcu', {
@@ -52,18 +43,10 @@ const fields: readonly FieldSpec[] = [
     note: 'Required when the contract type is buy-side.',
   }),
   field('country', 'Country', country, 'rcu', { required: true }),
-  field(
-    'status',
-    'Status',
-    {
-      kind: 'enum',
-      values: STATUS,
-      update: ['active', 'archived'],
-      synonyms: { cancelled: 'canceled', archived: 'archive', active: 'in force', expired: 'ended' },
-    },
-    'rcu',
-    { required: true, note: 'An update accepts only active and archived.' },
-  ),
+  field('status', 'Status', { kind: 'enum', values: STATUS, update: ['active', 'archived'] }, 'rcu', {
+    required: true,
+    note: 'An update accepts only active and archived.',
+  }),
   field('category.name', 'Category', reference('category'), '', {
     aliases: ['category'],
     read: 'category',
@@ -91,24 +74,11 @@ const fields: readonly FieldSpec[] = [
   field('service_start_date', 'Service start date', date, 'rcu', {
     note: 'On or after the start date and before the end date.',
   }),
-  field(
-    'end_of_term_clause',
-    'End-of-term clause',
-    choice(['auto_expires', 'auto_renewed'], {
-      auto_expires: 'auto expire; automatically expires',
-      auto_renewed: 'auto renew; auto renews; auto renewal; automatically renewed; automatic renewal; evergreen',
-    }),
-    'rcu',
-  ),
+  field('end_of_term_clause', 'End-of-term clause', choice(['auto_expires', 'auto_renewed']), 'rcu'),
   field(
     'end_of_term_action',
     'End-of-term action',
-    choice(['allow_auto_renew', 'allow_expiration', 'disallow_auto_renew', 'renegotiate'], {
-      allow_auto_renew: 'allow auto renewal',
-      allow_expiration: 'allow expiry; let expire',
-      disallow_auto_renew: 'disallow auto renewal; do not renew',
-      renegotiate: 'renegotiation',
-    }),
+    choice(['allow_auto_renew', 'allow_expiration', 'disallow_auto_renew', 'renegotiate']),
     'rcu',
   ),
   field('timeline_notes', 'Timeline notes', text(1000), 'rcu'),
@@ -121,41 +91,16 @@ const fields: readonly FieldSpec[] = [
   field('contract_risk_value', 'Contract risk', money, 'rcu'),
   field('mrc', 'Monthly recurring cost', money, 'rcu'),
   field('nrc', 'Non-recurring cost', money, 'rcu', { note: 'Not more than the total contract spend.' }),
-  field(
-    'expenditure_type.type',
-    'Expenditure type',
-    choice(['blended', 'capex', 'opex'], {
-      blended: 'mixed',
-      capex: 'capital; capital expenditure',
-      opex: 'operating; operational; operating expenditure; operational expenditure',
-    }),
-    'rcu',
-    { aliases: ['expenditure_type'], note: 'Blended: capex and opex must add up to the total contract spend.' },
-  ),
+  field('expenditure_type.type', 'Expenditure type', choice(['blended', 'capex', 'opex']), 'rcu', {
+    aliases: ['expenditure_type'],
+    note: 'Blended: capex and opex must add up to the total contract spend.',
+  }),
   field('expenditure_type.capex_actual', 'Capex', money, 'rcu', { aliases: ['capex_actual'] }),
   field('expenditure_type.opex_actual', 'Opex', money, 'rcu', { aliases: ['opex_actual'] }),
   field('expenditure_type.capex_percent', 'Capex percent', { kind: 'decimal' }, 'r', { derived: true }),
   field('expenditure_type.opex_percent', 'Opex percent', { kind: 'decimal' }, 'r', { derived: true }),
-  field(
-    'payment_terms',
-    'Payment terms',
-    choice(['custom', 'net_30', 'net_45', 'net_60'], {
-      net_30: '30; 30 days; net 30 days',
-      net_45: '45; 45 days; net 45 days',
-      net_60: '60; 60 days; net 60 days',
-    }),
-    'rcu',
-  ),
-  field(
-    'financing',
-    'Financing',
-    choice(['custom', 'financed', 'leased', 'self_paid'], {
-      financed: 'finance',
-      leased: 'lease; leasing',
-      self_paid: 'self pay; self financed; own funds',
-    }),
-    'rcu',
-  ),
+  field('payment_terms', 'Payment terms', choice(['custom', 'net_30', 'net_45', 'net_60']), 'rcu'),
+  field('financing', 'Financing', choice(['custom', 'financed', 'leased', 'self_paid']), 'rcu'),
   field('financial_notes', 'Financial notes', text(1000), 'rcu'),
   field('alert.is_active', 'Alert: active', yesNo, 'r', { note: 'Reads only; no body carries the alert.' }),
   field('alert.alert_days_before', 'Alert: days before', { kind: 'integer' }, 'r'),

@@ -39,8 +39,6 @@ export type FieldType =
       readonly read?: readonly string[];
       /** What an update accepts, where it differs from `values`. */
       readonly update?: readonly string[];
-      /** Value → further spellings that users write, parted by semicolons; compared without case, blanks, `_`, `-`. */
-      readonly synonyms?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'reference'; readonly to: ReferenceTarget }
   /** ISO 3166-1; canonical value `{id: numeric code, name}`. */
@@ -177,11 +175,7 @@ export function field(
 export const text = (max?: number): FieldType => (max === undefined ? { kind: 'text' } : { kind: 'text', max });
 export const email = (max: number): FieldType => ({ kind: 'email', max });
 export const reference = (to: ReferenceTarget): FieldType => ({ kind: 'reference', to });
-export const choice = (values: readonly string[], synonyms: Readonly<Record<string, string>> = {}): FieldType => ({
-  kind: 'enum',
-  values,
-  synonyms,
-});
+export const choice = (values: readonly string[]): FieldType => ({ kind: 'enum', values });
 
 export const date: FieldType = { kind: 'date' };
 export const yesNo: FieldType = { kind: 'boolean' };

@@ -157,18 +157,9 @@ export function enumValue(type: EnumType, text: string): string | undefined {
 
 const wordsOf = memoized((type: EnumType): ReadonlyMap<string, string> => {
   const index = new Map<string, string>();
-  for (const [value, words] of Object.entries(type.synonyms ?? {}))
-    for (const word of words.split('; ')) index.set(folded(word), value);
   for (const value of [...(type.update ?? []), ...(type.read ?? []), ...type.values]) index.set(folded(value), value);
   return index;
 });
-
-/** The value that the text means as a synonym of ours only, not as a spelling of the value. */
-export function enumSynonym(type: EnumType, text: string): string | undefined {
-  const word = folded(text);
-  const own = [...type.values, ...(type.update ?? []), ...(type.read ?? [])].some((value) => folded(value) === word);
-  return own ? undefined : enumValue(type, text);
-}
 
 /** The word among `words` that a name means, compared as enum values are. */
 export function matchingWord(words: readonly string[], name: string): string | undefined {

@@ -23,7 +23,7 @@ import {
   reuseFileOf,
 } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
-import { findRun, freshRunId, isResumable, type RunEntry, readRun, retriedRows, undoneBy } from './run/list.js';
+import { findRun, freshRunId, isResumable, type RunEntry, readRun, undoneBy } from './run/list.js';
 import { type ImportRequest, reopenRun } from './run/run.js';
 import type { Settings } from './settings.js';
 import { executeUndo } from './undo.js';
@@ -58,7 +58,7 @@ export const undoneError = (run: string, by: string): RunError =>
 /**
  * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
  * job and these rows alone. What became of an unknown row is looked up before anything is sent; one that cannot be looked up (a
- * customer, a row without a key) stays unknown and is not sent again. The job's brakes are for whole files and do not count. `runRef`: the run's id, the beginning of it, or
+ * customer) stays unknown and is not sent again; a row without a key goes on in its own run alone. The job's brakes are for whole files and do not count. `runRef`: the run's id, the beginning of it, or
  * `last`. Contract, sections 3 and 7.
  *
  * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
@@ -71,25 +71,21 @@ export async function retryRun(runRef: string, options: FollowUpOptions, context
       `The run ${folder.run} is an undo. What it left is undone by \`rowferry runs undo ${request.lineage?.undoes}\`, once more.`,
     );
   }
-  const open = rowsToRetry(folder);
-  if (open.length === 0)
+  const rows = rowsToRetry(folder);
+  if (rows.length === 0)
     throw usageError(
       `No row of the run ${folder.run} failed or was left unknown: there is nothing to retry.${request.kind === 'reconcile' ? ' Orphans are taken up by the next run of the job.' : ''} Its reports in ${request.reportDir} say what is to be done about other rows.`,
     );
-  const { key } = request.job.job.match;
-  // Without a key nothing in the service tells that an earlier retry has sent them.
-  const isRetried = key.length === 0 ? await retriedRows(context.settings.home, folder.run) : undefined;
-  const rows = open.filter(({ row }) => !isRetried?.(row));
-  if (rows.length === 0)
-    throw earlier.refuse(
-      'an earlier retry of it has taken up its rows, which have no key by which they would be found in the service. `rowferry runs` lists that one: retry or resume it.',
-    );
-  if (
-    isUnverifiable({ append: key.length === 0, resource: request.job.job.resource }) &&
-    rows.every(({ kind }) => kind !== 'failed')
-  )
+  const { match, resource } = request.job.job;
+  const append = match.key.length === 0;
+  if (isUnverifiable({ append, resource }) && rows.every(({ kind }) => kind !== 'failed'))
     throw earlier.refuse(
       `its rows are unknown and cannot be looked up (${rows.length}), so that nothing would be sent. Look in the service. Delete from the rejected file in ${request.reportDir} what is there; of what is not, empty the cell in _outcome, and import that file.`,
+    );
+  // Two runs that send the same rows would not find those of each other.
+  if (append)
+    throw earlier.refuse(
+      `its rows have no key by which they would be found in the service. Go on with the run itself: rowferry runs resume ${folder.run}`,
     );
   const fileRequest = reuseFileOf(earlier, options);
   const retryRequest: ImportRequest = {

@@ -6,11 +6,9 @@ import { openSource } from '../files/open.js';
 import { RunError, usageError } from '../model/error.js';
 import { targetsOf } from '../model/job.js';
 import type { OpenSource, SourceMeta, SourceOptions } from '../model/source.js';
-import { normaliseName } from '../model/value.js';
 import { loadDirectory } from '../pipeline/resolve/directory.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { ReferenceTarget, ResourceSpec } from '../resources/spec.js';
-import type { KnownKind, Service } from '../service/port.js';
 import { jobText, tableText } from '../suggest/job-text.js';
 import {
   type AskService,
@@ -22,7 +20,7 @@ import {
 import { writableResource } from './job/shape.js';
 import { checkJobText, problemLine } from './job-file.js';
 import { isRunId, readRunSummary } from './run/list.js';
-import { type Channel, learnNames, openLists, withService } from './run/open-service.js';
+import { type Channel, openLists, withService } from './run/open-service.js';
 import { relativePath } from './run/present.js';
 import { customColumns, customSpec, readCatalogue } from './service-names.js';
 import type { Settings } from './settings.js';
@@ -171,18 +169,6 @@ async function readExportRun(file: string): Promise<string | undefined> {
 /** What the service can list by name. */
 const LISTED_TARGETS: ReadonlySet<ReferenceTarget> = new Set(['asset-owner', 'category', 'supplier', 'usage-status']);
 
-/** What contracts and assets name, and no list has. An import reads them all; for a suggestion the first of them say enough. */
-const SAMPLED_TARGETS: ReadonlySet<ReferenceTarget> = new Set(['business-unit', 'customer']);
-
-/** Their names, as far as the first pages show them: one is enough to say that a column holds them. */
-async function sampleNames(service: Service): Promise<(to: ReferenceTarget, name: string) => boolean> {
-  const seen = new Set<string>();
-  const learn = (kind: KnownKind, _: number, name: string) => void seen.add(`${kind} ${normaliseName(name)}`);
-  for (const resource of ['contract', 'asset'] as const)
-    for (const record of (await service.page(resource, 1)).results) learnNames(resource, record, { learn });
-  return (to, name) => seen.has(`${to} ${normaliseName(name)}`);
-}
-
 /** Asks the service as an import would. Where it cannot be asked, that is a note and the suggestion does without. */
 function askService(spec: ResourceSpec, settings: Settings, notes: string[], channel: Channel | undefined): AskService {
   return async (names) => {
@@ -198,21 +184,12 @@ function askService(spec: ResourceSpec, settings: Settings, notes: string[], cha
           () => undefined,
         );
         const directory = await loadDirectory(listedNames, { service, known: noneKnown, readAll });
-        const isSampled = [...SAMPLED_TARGETS].some((to) => names.has(to)) ? await sampleNames(service) : () => false;
-        const sampledTargets = new Set(
-          [...SAMPLED_TARGETS].filter((to) => [...(names.get(to) ?? [])].some((name) => isSampled(to, name))),
-        );
         // What a token may not read, the columns do without.
         const asking = { service, signal: new AbortController().signal, warn: () => undefined };
         const catalogue = await readCatalogue(spec, asking);
         const isKnown = catalogue.templates.length + catalogue.forms.length > 0;
         return {
-          known: (to, name) =>
-            listedNames.has(to)
-              ? directory.lookup(to, name).kind !== 'missing'
-              : sampledTargets.has(to)
-                ? isSampled(to, name)
-                : undefined,
+          known: (to, name) => (listedNames.has(to) ? directory.lookup(to, name).kind !== 'missing' : undefined),
           customs: customColumns(spec, catalogue),
           canSet: (name) => !isKnown || customSpec(name, spec, catalogue) !== undefined,
         };

@@ -109,7 +109,7 @@ function approvalReason(
 const editedFrom = (request: StoredRequest | undefined): string | undefined =>
   request?.job.job.kind === 'import' ? request.job.job.edited_from : undefined;
 
-/** The run that handed back the rows that a run imports: whoever brings them once more is told that they were taken. */
+/** The run that handed back the rows that a run imports: their texts are read as that run read them. */
 const handedBackBy = (folder: RunFolder): string | undefined => queryStore(folder, readAsOf)?.handedBackBy;
 
 /** Why a run has not come to its end; undefined where it has. */

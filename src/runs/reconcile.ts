@@ -12,6 +12,7 @@ import { compareRecords, currentValues, openJobMirror, recheck, withMirror } fro
 import {
   concludeNight,
   createDifferenceCounter,
+  lastNight,
   laterNight,
   type NightParts,
   type Nights,
@@ -137,6 +138,7 @@ function orphanValues(job: ReconcileJob, resolved: Resolved): Promise<JobValues 
 /** Plans every row and every orphan, and asks the brakes. Throws a `RunError` of kind `braked` where one of them stops the run. */
 async function planNight(night: NightParts): Promise<void> {
   const { run, resolved, job, nights, scope, compared, mirror, values } = night;
+  const last = lastNight(nights);
   const differences = createDifferenceCounter(run);
   const counts = await planRows(run, compared.matched, differences.see);
   if (run.signal.aborted) return;
@@ -179,7 +181,7 @@ async function planNight(night: NightParts): Promise<void> {
       after: job.orphans.after,
       ...(holdReason === undefined ? {} : { held_reason: holdReason }),
     },
-    ...(nights.last ? { previous: { run: nights.last.run, rows: nights.last.rows, at: nights.last.at } } : {}),
+    ...(last ? { previous: { run: last.run, rows: last.rows, at: last.at } } : {}),
     ...(run.request.lineage?.approves ? { approved: run.request.lineage.approves } : {}),
   };
   const { invalidBy } = differences;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import dotenv from 'dotenv';
 import { z } from 'zod';
@@ -7,7 +7,6 @@ import { isWebAddress } from '../model/job.js';
 import { nameHint } from '../pipeline/map/headings.js';
 import { proxyFaults, proxySecrets } from '../service/transport/proxy.js';
 import type { TokenSource } from '../service/transport/token.js';
-import { readSecretFile } from './secret-file.js';
 import {
   consoleAddress,
   networkWarnings,
@@ -438,18 +437,14 @@ function readAuth(input: Layer, cwd: string, faults: string[]): TokenSource | un
   };
 }
 
-/** It is followed while a run works, but for a pipe: that gives nothing a second time, so what it held is the token. */
 function readTokenFile(input: Layer, cwd: string, faults: string[]): TokenSource | undefined {
   const file = input.get('ROWFERRY_API_TOKEN_FILE') ?? '';
-  const found = secretIn('ROWFERRY_API_TOKEN_FILE', file, cwd, faults);
-  if (!found) return undefined;
-  const token = found.secret.replace(/^bearer\s+/i, '');
-  const { error } = TABLE.ROWFERRY_API_TOKEN.type.safeParse(token);
+  const secret = secretIn('ROWFERRY_API_TOKEN_FILE', file, cwd, faults);
+  if (secret === undefined) return undefined;
+  const { error } = TABLE.ROWFERRY_API_TOKEN.type.safeParse(secret.replace(/^bearer\s+/i, ''));
   for (const { message } of error?.issues ?? [])
     faults.push(`ROWFERRY_API_TOKEN_FILE: the token in ${file} ${message}`);
-  if (!found.isPipe) return { kind: 'file', path: path.resolve(cwd, file) };
-  input.set('ROWFERRY_API_TOKEN', token);
-  return { kind: 'token', token };
+  return { kind: 'file', path: path.resolve(cwd, file) };
 }
 
 /** What a command needs that talks to the service. Throws `RunError('usage')` naming the variables that lack. */
@@ -510,17 +505,28 @@ function readSecretFiles(stated: Layer, cwd: string, faults: string[]): string[]
       faults.push(`${name} and ${fileVariable(name)} are set; keep one`);
       continue;
     }
-    const found = secretIn(fileVariable(name), file, cwd, faults);
-    if (found) stated.set(name, found.secret);
+    const secret = secretIn(fileVariable(name), file, cwd, faults);
+    if (secret !== undefined) stated.set(name, secret);
   }
   return read;
 }
 
-function secretIn(variable: string, file: string, cwd: string, faults: string[]) {
+/** Far more than a secret has. */
+const MAX_SECRET_BYTES = 64 * 1024;
+
+function secretIn(variable: string, file: string, cwd: string, faults: string[]): string | undefined {
+  const place = path.resolve(cwd, file);
   try {
-    return readSecretFile(path.resolve(cwd, file));
+    // What is no plain file, such as a pipe, may never come to an end.
+    const info = statSync(place);
+    if (!info.isFile() || info.size > MAX_SECRET_BYTES)
+      throw new Error(`is no plain file of at most ${MAX_SECRET_BYTES / 1024} KB, and holds no secret`);
+    const secret = readFileSync(place, 'utf8').trim();
+    if (secret === '') throw new Error('is empty');
+    return secret;
   } catch (error) {
-    faults.push(`${variable}: the file ${file} ${errorText(error)}`);
+    const [code] = systemCodes(error);
+    faults.push(`${variable}: the file ${file} ${code === undefined ? errorText(error) : `cannot be read (${code})`}`);
     return undefined;
   }
 }
@@ -541,26 +547,10 @@ function readDotEnv(file: string, env: NodeJS.ProcessEnv) {
   const proxies = Object.keys(values).filter((one) => /^(https?|no)_proxy$/i.test(one) && env[one] === undefined);
   return {
     values,
-    warnings: [
-      ...strayLines(bytes.toString()).map(
-        (line) => `${name}, line ${line}, is neither NAME=value nor a remark (#); it counts for nothing`,
-      ),
-      ...proxies.map(
-        (one) => `${one} stands in ${name}, where it counts for nothing: it is set in the environment alone`,
-      ),
-    ],
+    warnings: proxies.map(
+      (one) => `${one} stands in ${name}, where it counts for nothing: it is set in the environment alone`,
+    ),
   };
-}
-
-/** Numbers of the lines that say nothing. Their words are not repeated: they may be part of a secret. */
-function strayLines(text: string): number[] {
-  const inQuotes = /^(\s*(?:export\s+)?[\w.-]+\s*=\s*)(["'`])((?:\\.|(?!\2)[^\\])*)\2(?=[ \t]*(?:#.*)?$)/gm;
-  const shortened = text
-    .replace(/\r\n?/g, '\n')
-    .replace(inQuotes, (_, head: string, _quote, value: string) => head + value.replace(/[^\n]/g, ''))
-    .split('\n');
-  // The lines of a value that goes over several are blank by now.
-  return shortened.flatMap((line, at) => (/^\s*(#|$|(export\s+)?[\w.-]+(\s*=|:\s))/.test(line) ? [] : [at + 1]));
 }
 
 function secretsOf(input: Layer): string[] {

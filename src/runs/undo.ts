@@ -249,14 +249,13 @@ async function resetNight(run: Run): Promise<void> {
   const { settings, request } = run;
   const all = restoredRecords(run);
   if (request.dryRun || all.size === 0) return;
-  const { of, back } = firstUndone(settings.home, request.lineage?.undoes ?? '');
-  const folder = runFolder(settings.home, of);
+  const folder = runFolder(settings.home, request.lineage?.undoes ?? '');
   const undone = readRequest(folder);
   const job = undone?.job.job;
   if (!undone || job?.kind !== 'reconcile') return;
   const nights = nightsKey({ settings, request: undone });
-  saveUndone(nights, of, back);
-  const acted = (back && RunStore.query(folder.store, actedOrphans)) || [];
+  saveUndone(nights, folder.run);
+  const acted = RunStore.query(folder.store, actedOrphans) ?? [];
   const restored = new Set(acted.flatMap(({ id }) => (all.has(id) ? [id] : [])));
   if (restored.size === 0) return;
   forgetAbsences(nights, restored);
@@ -264,12 +263,6 @@ async function resetNight(run: Run): Promise<void> {
   run.warn(
     `Orphans that are as before the run again: ${restored.size}. That they are missing from the file is counted anew: the job acts on them again after ${after}, unless they are in the file by then.`,
   );
-}
-
-/** The run at the beginning, where undos undo one another; `back`: what it wrote is put back. */
-function firstUndone(home: string, of: string, back = true): { readonly of: string; readonly back: boolean } {
-  const { kind, lineage } = readRequest(runFolder(home, of)) ?? {};
-  return kind === 'undo' ? firstUndone(home, lineage?.undoes ?? '', !back) : { of, back };
 }
 
 /** Records that are as they were before the run again. */

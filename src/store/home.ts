@@ -24,7 +24,7 @@ const SCHEMA = `
   ) strict, without rowid;
   create table absence (
     job text not null, company integer not null, service text not null, id integer not null, since text not null,
-    absences integer not null, sha256 text not null, run text not null, earlier text,
+    absences integer not null, sha256 text not null, run text not null,
     primary key (job, company, service, id)
   ) strict, without rowid;
   create table last_run (
@@ -32,8 +32,8 @@ const SCHEMA = `
     primary key (job, company)
   ) strict, without rowid;
   create table appended (
-    job text not null, company integer not null, service text not null, sha256 text not null, run text not null,
-    primary key (job, company, service, sha256)
+    job text not null, company integer not null, service text not null, rows text not null, run text not null,
+    primary key (job, company, service, rows)
   ) strict, without rowid;
   create table creator (
     service text not null, resource text not null, run text not null, ended real not null, primary key (service, resource, run)
@@ -57,7 +57,7 @@ export function openHome(home: string): Database {
   return openDatabase(homeFile(home), {
     label: 'The memory of earlier runs',
     schema: SCHEMA,
-    version: 6,
+    version: 7,
     remedy:
       'Restore the file from a backup, or use the version of rowferry that wrote it. Without it, fields that reads never show ' +
       'and the nights of jobs are not known.',

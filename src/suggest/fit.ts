@@ -296,15 +296,11 @@ function fitNames(cells: readonly SampledCell[], to: ReferenceTarget, known: Nam
   const names = new Set(unknownCells.map(({ text }) => text));
   const share = 1 - unknownCells.length / cells.length;
   const what = to.replace('-', ' ');
-  // What no list has is known from the first records that name it.
-  const isSeen = to === 'business-unit' || to === 'customer';
-  const knows = isSeen ? 'the first records of the service name' : 'the service knows';
-  const evidence = [`${knows} ${Math.floor(share * 100)}% of the values as names (${what})`];
+  const evidence = [`the service knows ${Math.floor(share * 100)}% of the values as names (${what})`];
   if (names.size === 0) return { factor: KNOWN_FACTOR, share, evidence, remarks: [] };
   const such = quoted([...names].slice(0, 3));
   const way = to === 'supplier' ? ', or `references: { missing: create }` creates them' : '';
-  const until = isSeen ? 'unless another record does' : 'until it does';
-  const remark = `${knows} no ${what} ${such}${names.size > 3 ? ` and ${formatNumber(names.size - 3)} more` : ''}: those rows are invalid ${until}${way}`;
+  const remark = `the service knows no ${what} ${such}${names.size > 3 ? ` and ${formatNumber(names.size - 3)} more` : ''}: those rows are invalid until it does${way}`;
   return { factor: share >= 0.5 ? 1 : 0.85, share, evidence, remarks: [remark], unknown: names.size };
 }
 

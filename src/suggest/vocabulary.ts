@@ -164,28 +164,58 @@ export const CONCEPTS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
+const PROVIDERS = {
+  oem: 'manufacturer; original manufacturer; hersteller',
+  oem_extended: 'oem ext; extended oem',
+  third_party: '3rd party; third party provider',
+};
+
 /** Words of other languages and of everyday use for the values of a list, by field; each means one value and no other. */
 export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: {
     active:
       'live; current; valid; running; ongoing; published; in effect; in force; laufend; in kraft; actif; en vigueur; en cours; activo; en curso; ativo; em vigor; attivo; in corso; lopend; vigente',
     archived: 'archiviert; archive; archivado; archiviato; gearchiveerd',
-    cancelled: 'storniert; annule; cancelado; anulado; annullato; geannuleerd',
+    cancelled: 'canceled; storniert; annule; cancelado; anulado; annullato; geannuleerd',
     draft: 'entwurf; brouillon; borrador; rascunho; bozza; concept',
     expired: 'lapsed; ended; abgelaufen; expire; termine; vencido; caducado; finalizado; encerrado; scaduto; verlopen',
     suspended: 'on hold; ausgesetzt; suspendu; suspendido; suspenso; sospeso; opgeschort',
     terminated: 'gekundigt; resilie; rescindido; disdetto; opgezegd',
   },
   contract_type: {
-    buy_side: 'buying; purchasing; inbound; einkauf; einkaufsvertrag; achat; compra',
-    sell_side: 'selling; outbound; verkauf; verkaufsvertrag; vente; venta',
+    buy_side:
+      'buy; buying; buyer; purchase; purchasing; procurement; vendor; supplier; inbound; einkauf; einkaufsvertrag; achat; compra',
+    sell_side: 'sell; selling; seller; sale; customer; outbound; verkauf; verkaufsvertrag; vente; venta',
   },
-  warranty_type: { none: 'without; keine; aucune; ninguna', oem: 'original manufacturer; hersteller' },
-  support_type: { none: 'without; keine; aucun; ninguno', oem: 'original manufacturer; hersteller' },
-  'expenditure_type.type': { capex: 'investition; investissement', opex: 'betrieb; exploitation' },
+  warranty_status: {
+    within_warranty: 'in warranty; under warranty',
+    out_of_warranty: 'out of warrantee; warranty expired',
+  },
+  warranty_type: {
+    none: 'no; without; keine; aucune; ninguna',
+    ...PROVIDERS,
+    advanced_replacement_warranty: 'advanced replacement',
+    standard_manufacturer_warranty: 'standard manufacturer',
+    gold_level_support: 'gold level; gold support',
+  },
+  support_status: { within_support: 'in support; under support', out_of_support: 'support expired' },
+  support_type: { none: 'no; without; keine; aucun; ninguno', ...PROVIDERS },
+  'expenditure_type.type': {
+    blended: 'mixed',
+    capex: 'capital; capital expenditure; investition; investissement',
+    opex: 'operating; operational; operating expenditure; operational expenditure; betrieb; exploitation',
+  },
   end_of_term_clause: {
-    auto_renewed: 'yes; y; true; automatic; automatic renewal; verlangert sich',
-    auto_expires: 'no; n; false; fixed; manual; expires; nein; non; nao; nee; endet; none',
+    auto_renewed:
+      'yes; y; true; automatic; automatic renewal; automatically renewed; auto renew; auto renewal; evergreen; verlangert sich',
+    auto_expires:
+      'auto expire; automatically expires; no; n; false; fixed; manual; expires; nein; non; nao; nee; endet; none',
+  },
+  end_of_term_action: {
+    allow_auto_renew: 'allow auto renewal',
+    allow_expiration: 'allow expiry; let expire',
+    disallow_auto_renew: 'disallow auto renewal; do not renew',
+    renegotiate: 'renegotiation',
   },
   payment_terms: {
     net_30: '30 day; 30 day net; 30 day netto; 30 gg; 30 d; n 30; 30',
@@ -197,12 +227,19 @@ export const VALUE_WORDS: Readonly<Record<string, Readonly<Record<string, string
     '5_year_20_percent': '5; 5 year',
     '10_year_10_percent': '10; 10 year',
   },
-  financing: { leased: 'leasing; gemietet', self_paid: 'cash; own fund; eigenmittel' },
-  'contact_person.type': {
-    sales: 'vertrieb',
-    billing: 'accounts; buchhaltung; invoices',
-    technical: 'it; technik; technique',
+  financing: {
+    financed: 'finance',
+    leased: 'lease; leasing; gemietet',
+    self_paid: 'self pay; self financed; cash; own fund; eigenmittel',
   },
+  'contact_person.type': {
+    account_management: 'account manager',
+    sales: 'sale; vertrieb',
+    billing: 'accounting; accounts payable; invoices; invoicing; buchhaltung',
+    executive: 'management',
+    technical: 'it; tech; technik; technique',
+  },
+  type: { us: 'usa; united states; domestic', foreign: 'non us; international; overseas' },
 };
 
 /** What is no place: the state of a thing, a rank, a sales region. `State`, `Level` and `Region` mean either. */

@@ -89,39 +89,27 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toEqual(['Desk', 'Chair', 'Desk']);
   });
 
-  it('a rejected file that is corrected and imported a second time brings in no row twice', async () => {
-    const { reportDir } = await desk.import(
+  it('rows that a run handed back are taken once: a second import of them is refused, also where others were corrected', async () => {
+    const { reportDir, summary } = await desk.import(
       await file(['Desk', 'Bern', 'Laptop', 'x'], ['Chair', 'Bern', 'Laptop', 'y']),
       JOB,
     );
     const rejected = await readFile(join(reportDir, 'rejected.csv'), 'utf8');
     const again = async (text: string) => desk.import(await desk.file('rejected.csv', text), JOB);
-    await again(rejected.replace(',x,', ',1,'));
-    await expect(again(rejected.replace(',x,', ',1,').replace(',y,', ',2,'))).rejects.toThrow(
-      /^Rows of this file were appended by the run .* already, and would be there twice \(1\): 2\. .*Delete them/,
+    // What brings in nothing takes nothing.
+    expect((await again(rejected.replace(',x,', ',z,'))).summary.rows.invalid).toBe(2);
+    const second = await again(rejected.replace(',x,', ',1,'));
+    await expect(again(rejected.replace(',y,', ',2,'))).rejects.toThrow(
+      new RegExp(
+        `^Rows that the run ${summary.run} handed back were appended by the run ${second.summary.run}, .*its rejected file.*without the columns`,
+      ),
     );
     expect(names()).toEqual(['Desk']);
-    const lines = rejected.replace(',y,', ',2,').split('\r\n');
-    await again([lines[0], ...lines.slice(2)].join('\r\n'));
+    const left = await readFile(join(second.reportDir, 'rejected.csv'), 'utf8');
+    const third = left.replace(',y,', ',2,');
+    await again(third);
+    await expect(again(third)).rejects.toThrow('they would be there twice');
     expect(names()).toEqual(['Desk', 'Chair']);
-  });
-
-  it('nor does it where its row came in by the rejected file of its own import', async () => {
-    const corrected = async (of: { readonly reportDir: string }, from: string, to: string) => {
-      const text = await readFile(join(of.reportDir, 'rejected.csv'), 'utf8');
-      return desk.file('rejected.csv', text.replace(from, to));
-    };
-    const rows = [['Lamp', '1'] as const, ['Desk', 'x'] as const, ['Chair', 'y'] as const, ['Shelf', 'z'] as const];
-    const base = await desk.import(
-      await file(...rows.map(([name, cost]) => [name, 'Bern', 'Laptop', cost] as const)),
-      JOB,
-    );
-    const second = await desk.import(await corrected(base, ',x,', ',1,'), JOB);
-    await desk.import(await corrected(second, ',y,', ',2,'), JOB);
-    const lines = (await readFile(join(base.reportDir, 'rejected.csv'), 'utf8')).replace(',y,', ',2,').split('\r\n');
-    const chair = await desk.file('rejected.csv', [lines[0], ...lines.slice(2)].join('\r\n'));
-    await expect(desk.import(chair, JOB)).rejects.toThrow(/would be there twice \(1\): 2\./);
-    expect(names()).toEqual(['Lamp', 'Desk', 'Chair']);
   });
 
   it('also after the run that handed them back ended long ago, while one that took some of them stays', async () => {
@@ -135,20 +123,6 @@ describe('`key: none`: every row is a new record', () => {
     await prune(desk.dir, { home: desk.home, keepDays: 30, dryRun: false, now: Date.now() + 31 * day });
     await expect(again(rejected.replace(',x,', ',1,').replace(',y,', ',2,'))).rejects.toThrow('appended by the run');
     expect(names()).toEqual(['Desk']);
-  });
-
-  it('rows that somebody adds to a corrected file have no number, and are not taken for one another', async () => {
-    const base = await desk.import(
-      await file(['Rack', 'Bern', 'Laptop', '1'], ['Desk', 'Bern', 'Laptop', 'x'], ['Chair', 'Bern', 'Laptop', 'y']),
-      JOB,
-    );
-    const rejected = await readFile(join(base.reportDir, 'rejected.csv'), 'utf8');
-    const [heading = '', desks = '', chair = ''] = rejected.split('\r\n');
-    const again = async (...lines: readonly string[]) =>
-      desk.import(await desk.file('rejected.csv', [heading, ...lines, ''].join('\r\n')), JOB);
-    await again(desks.replace(',x,', ',2,'), 'Lamp,Bern,Laptop,3,,,,');
-    await again(chair.replace(',y,', ',4,'), 'Shelf,Bern,Laptop,5,,,,');
-    expect(names()).toEqual(['Rack', 'Desk', 'Lamp', 'Chair', 'Shelf']);
   });
 
   it('a run that wrote nothing does not count as having taken the file', async () => {
@@ -305,7 +279,7 @@ describe('`key: none`: every row is a new record', () => {
     release();
     await running;
     await desk.import(await file(['Z', 'Bern', 'Laptop', '1']), job);
-    await expect(desk.resume({ run: killed!.run })).rejects.toThrow('would all be there twice');
+    await expect(desk.resume({ run: killed!.run })).rejects.toThrow('would be there twice');
     expect((await listRuns(desk.home)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
   });
 
@@ -334,18 +308,6 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toHaveLength(30);
   });
 
-  it('two retries that begin at the same moment append nothing twice', async () => {
-    desk.sandbox.setFaults(['POST /asset status=429']);
-    const rows = ['A', 'B', 'C'].map((name) => [name, 'Bern', 'Laptop', '1']);
-    const one = { env: { ROWFERRY_CONCURRENCY: '1', ROWFERRY_PATIENCE: '0' } };
-    const { run, rows: ended } = (await desk.import(await file(...rows), JOB, one)).summary;
-    desk.sandbox.setFaults([]);
-    const both = await Promise.allSettled([desk.retry(run), desk.retry(run)]);
-    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(names()).toHaveLength(ended.failed);
-    expect(ended.failed).toBeGreaterThan(0);
-  });
-
   it('a create of open effect stays unknown, and is not sent again before a person has looked', async () => {
     desk.sandbox.setFaults(['POST /asset nth=2 close_after']);
     const rows = ['A', 'B', 'C'].map((name) => [name, 'Bern', 'Laptop', '1']);
@@ -367,19 +329,17 @@ describe('`key: none`: every row is a new record', () => {
     expect(names()).toEqual(['A', 'B', 'C', 'B']);
   });
 
-  it('rows that a retry has taken up are left to it, by another retry and by a resumption', async () => {
+  it('rows that failed go on in their own run: a retry would not know what that one sends', async () => {
     desk.sandbox.setFaults(['POST /asset from=2 status=429']);
     const rows = ['A', 'B', 'C'].map((name) => [name, 'Bern', 'Laptop', '1']);
     const one = { env: { ROWFERRY_CONCURRENCY: '1', ROWFERRY_PATIENCE: '0' } };
-    const { run } = (await desk.import(await file(...rows), JOB, one)).summary;
-    const after = await desk.retry(run, one);
-    expect(codes(after)).toContain('3 failed service_unreachable');
+    const stopped = await desk.import(await file(...rows), JOB, one);
+    expect(codes(stopped)).toContain('3 failed service_unreachable');
+    const { run } = stopped.summary;
+    await expect(desk.retry(run)).rejects.toThrow(`rowferry runs resume ${run}`);
     desk.sandbox.setFaults([]);
-    await expect(desk.retry(run)).rejects.toThrow('an earlier retry of it has taken up its rows');
-    expect(codes(await desk.resume({ run }))).toContain('3 failed service_unreachable');
-    expect(names()).toEqual(['A', 'C']);
-    expect((await desk.retry(after.summary.run)).summary.rows.created).toBe(1);
-    expect(names()).toEqual(['A', 'C', 'B']);
+    expect((await desk.resume({ run })).summary.rows.created).toBe(3);
+    expect(names()).toEqual(['A', 'B', 'C']);
   });
 
   it('where answers are empty the ids are not known, and the row says so', async () => {

@@ -81,7 +81,7 @@ test('filters of every kind, by heading, name, alias and part', async () => {
       expect(found.length, filters.join(' & ')).toBeLessThan(assets.length);
     }
   }
-  const active = await ids(bench, 'contract', ['status=Active', 'type=buy']);
+  const active = await ids(bench, 'contract', ['status=Active', 'type=Buy side']);
   expect(active).toEqual(
     bench.sandbox
       .records('contract', 1)

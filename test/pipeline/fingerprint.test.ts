@@ -57,7 +57,7 @@ async function decided({ spec, fields, set, record, remembered, habits = {}, row
     columnOf: (field: string) => `The ${field}`,
     accepted: new Set<string>(),
     omittedIsKept: false,
-    warnOnce: NOTHING,
+    warn: NOTHING,
   } as unknown as PlanOptions;
   const codec = rowCodec(fields);
   const line = codec.encode(row, print?.ofRow(set));

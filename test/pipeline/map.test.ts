@@ -294,17 +294,6 @@ describe('what is to be said of cells that are no faults', () => {
     expect(remarksOf({ Cell: 'original_cost' }, many(9)).remarks).toEqual([]);
   });
 
-  test('a synonym of a choice that nobody stated, with its count; a spelling is none', () => {
-    const supplier = { resource: 'supplier' as const };
-    const cells = ['domestic', 'US', ' us', 'Domestic ', 'foreign', 'FOREIGN'];
-    const { remarks, rows } = remarksOf({ Cell: 'type' }, cells, supplier);
-    expect(rows.map(({ set }) => set['type'])).toEqual(['us', 'us', 'us', 'us', 'foreign', 'foreign']);
-    expect(remarks).toHaveLength(1);
-    expect(remarks[0]).toContain('"Cell": taken "domestic" for us (2 cells), as the job does not say');
-    expect(remarks[0]).toContain('`values: { domestic: us }`');
-    expect(remarksOf({ Cell: { field: 'type', values: { Domestic: 'us' } } }, cells, supplier).remarks).toEqual([]);
-  });
-
   test('text that was decoded in a wrong encoding, or twice, is a warning of the row and of the run', () => {
     const right = ['Müller', 'SÃO PAULO', '“IRMÃ”', 'Âge', '20 °C', 'château'];
     const { remarks, rows } = remarksOf({ Cell: 'asset_notes' }, [

@@ -246,10 +246,6 @@ describe('the descriptions keep the constraints of the interface', () => {
       );
       const stated = Object.entries(ENUMS[name] ?? {}).map(([field, list]) => [field, words(list)] as const);
       expect(Object.fromEntries(described)).toEqual(Object.fromEntries(stated));
-      for (const field of spec.fields) {
-        if (field.type.kind !== 'enum') continue;
-        for (const value of Object.keys(field.type.synonyms ?? {})) expect(field.type.values).toContain(value);
-      }
     });
 
     it(`${name}: every money field a body carries has the documented range`, () => {

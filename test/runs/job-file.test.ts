@@ -46,7 +46,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '7:3 not valid YAML: Implicit map keys need to be followed by map values. What holds " #" or ": ", or begins with a sign, stands in quotes',
   ],
   ['a tag', 'kind: !!js/function x\n', '1:7 not valid YAML: Unresolved tag'],
-  ['an unset alias', `${GOOD}  A: *x\n`, '7:6 not valid YAML: Unresolved alias'],
+  ['an alias', `${GOOD}  A: *x\n`, '7:6 `*x`: a job file has no YAML aliases'],
   ['a delimiter of two characters', `${GOOD}source: { delimiter: ab }\n`, '7:22 "ab" cannot separate cells. Use auto'],
   ['an empty file', '# nothing\n', '1:1 the job file is empty'],
   ['a list', '- a\n', '1:1 the job file holds no keys'],

@@ -174,25 +174,6 @@ describe('a service', () => {
     }
   });
 
-  it('says which business units its first records name: no list has them', async () => {
-    const desk = await openDesk({ seed: 'demo' });
-    try {
-      const of = async (...units: string[]) => {
-        const path = await file(
-          'u.csv',
-          `Serial,Department\n${units.map((unit, at) => `S${at},${unit}`).join('\n')}\n`,
-        );
-        return (await mapFile({ file: path, resource: 'asset', settings: desk.settings() })).suggestion.columns[1];
-      };
-      const known = await of('Finance', 'Research', 'Finance', 'Moon base');
-      expect(known).toMatchObject({ field: 'business_unit', options: { unknown: 1 } });
-      expect(known?.remarks.join()).toContain('the first records of the service name no business unit "Moon base"');
-      expect(await of('Moon base', 'Mars base')).toMatchObject({ field: undefined });
-    } finally {
-      await desk.close();
-    }
-  });
-
   it('says which custom fields it has: by their whole name for certain, by their own likely, and of one template', async () => {
     const desk = await openDesk({ seed: 'demo' });
     try {

@@ -6,6 +6,7 @@ import type { Night } from '../../src/model/reconcile.js';
 import {
   type EndedNight,
   forgetAbsences,
+  lastNight,
   laterNight,
   type Nights,
   type NightsKey,
@@ -15,7 +16,6 @@ import {
   saveNight,
 } from '../../src/runs/reconcile/nights.js';
 import { jobKey, nameOfKey } from '../../src/runs/run/layout.js';
-import { openHome } from '../../src/store/home.js';
 
 let home: string;
 let of: NightsKey;
@@ -57,18 +57,9 @@ const id = (n: number) => `n${String(n).padStart(3, '0')}`;
 const counts = ({ absent }: Pick<Nights, 'absent'>) =>
   Object.fromEntries([...absent].map(([id, { absences }]) => [id, absences]));
 
-function kept(): number {
-  const database = openHome(home);
-  try {
-    return Number(database.prepare('select count(*) as n from night').get()?.['n']);
-  } finally {
-    database.close();
-  }
-}
-
 describe('the memory of a job’s nights', () => {
   it('is empty before the first', async () => {
-    expect(readNights(of)).toEqual({ history: [], applied: [], absent: new Map() });
+    expect(readNights(of)).toEqual({ history: [], absent: new Map() });
   });
 
   it('gives back what a night left', async () => {
@@ -77,7 +68,7 @@ describe('the memory of a job’s nights', () => {
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(nights.history[0]).toMatchObject(night('a', { rows: 90 }));
-    expect(nights.last).toMatchObject({
+    expect(lastNight(nights)).toMatchObject({
       run: 'b',
       at: '2026-11-20T02:00:12.123Z',
       rows: 100,
@@ -85,11 +76,8 @@ describe('the memory of a job’s nights', () => {
       apply: false,
       status: 'partial',
     });
-    expect(nights.applied).toMatchObject([
-      { run: 'a', at: '2026-11-20T02:00:12.123Z', sha256: 'sha-a', status: 'succeeded' },
-    ]);
     expect([...nights.absent]).toEqual([
-      [7, { since: '2026-11-19', absences: 2, sha256: 'sha-b', run: 'b', earlier: ['sha-a'] }],
+      [7, { since: '2026-11-19', absences: 2, sha256: 'sha-b', run: 'b' }],
       [8, { since: '2026-11-20', absences: 1, sha256: 'sha-b', run: 'b' }],
     ]);
   });
@@ -98,7 +86,7 @@ describe('the memory of a job’s nights', () => {
     saveNight(of, ended('a'));
     saveNight(of, ended('b', { status }));
     const nights = readNights(of);
-    expect([nights.history.length, nights.last?.run, nights.applied.length]).toEqual([2, 'a', 1]);
+    expect([nights.history.length, lastNight(nights)?.run]).toEqual([2, 'a']);
   });
 
   it('a run that ends twice stands there once, as it ended last', async () => {
@@ -109,20 +97,13 @@ describe('the memory of a job’s nights', () => {
     expect(nights.history.map(({ run, status }) => `${run} ${status}`)).toEqual(['a partial', 'b succeeded']);
   });
 
-  it('keeps 90 nights, and what the next one needs however long ago it was', async () => {
+  it('keeps 400 nights, whatever became of the later ones', async () => {
     saveNight(of, ended('first'));
-    for (let n = 10; n < 105; n++) saveNight(of, ended(id(n), { status: 'braked' }));
-    const nights = readNights(of);
-    expect(nights.history).toHaveLength(90);
-    expect(nights.history[0]?.run).toBe(id(15));
-    expect(nights.last).toMatchObject({ run: 'first' });
-    expect(nights.applied.map(({ run }) => run)).toEqual(['first']);
-    expect(kept()).toBe(91);
-  });
-
-  it('keeps 30 runs that were applied', async () => {
-    for (let n = 0; n < 33; n++) saveNight(of, ended(id(n)));
-    expect(readNights(of).applied.map(({ run }) => run)).toEqual(Array.from({ length: 30 }, (_, n) => id(n + 3)));
+    for (let n = 100; n < 450; n++) saveNight(of, ended(id(n), { status: 'braked' }));
+    expect(lastNight(readNights(of))).toMatchObject({ run: 'first' });
+    for (let n = 450; n < 510; n++) saveNight(of, ended(id(n), { status: 'braked' }));
+    const { history } = readNights(of);
+    expect([history.length, history[0]?.run]).toEqual([400, id(110)]);
   });
 
   it('does not count what was seen in another service', async () => {
@@ -130,7 +111,7 @@ describe('the memory of a job’s nights', () => {
     saveNight(of, ended('a', {}, seen([7])));
     const { absent } = readNights(of);
     expect(absent.size).toBe(1);
-    expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
+    expect(readNights(other)).toEqual({ history: [], absent: new Map() });
     saveNight(other, ended('x'));
     expect(readNights(of).history.map(({ run }) => run)).toEqual(['a']);
     expect(readNights(of).absent).toEqual(absent);
@@ -156,7 +137,7 @@ describe('the memory of a job’s nights', () => {
       { ...of, job: 'Größe' },
       { ...of, company: 2 },
     ]) {
-      expect(readNights(other)).toEqual({ history: [], applied: [], absent: new Map() });
+      expect(readNights(other)).toEqual({ history: [], absent: new Map() });
       saveNight(other, ended('b', {}, seen([8])));
       forgetAbsences(other, new Set([7]));
       expect(counts(readNights(other))).toEqual({ 8: 1 });
@@ -181,8 +162,7 @@ describe('an older run that ends after a newer one', () => {
     saveNight(of, ended('a', { rows: 40 }));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual(['a', 'b']);
-    expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
-    expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
+    expect(lastNight(nights)).toMatchObject({ run: 'b', rows: 60 });
   });
 
   it('says nothing of records that are missing, or are not', async () => {
@@ -208,9 +188,8 @@ describe('an older run that ends after a newer one', () => {
     const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
     saveNight(of, ended('c', { rows: 40 }, { ...approved, ...seen([3], { found: new Set([5]) }) }));
     const nights = readNights(of);
-    expect(nights.last).toMatchObject({ run: 'b', rows: 60 });
+    expect(lastNight(nights)).toMatchObject({ run: 'b', rows: 60 });
     expect(counts(nights)).toEqual({ 5: 1 });
-    expect(nights.applied.map(({ run }) => run)).toEqual(['b', 'c']);
     expect(nights.history.at(-1)).toMatchObject({ run: 'c', approves: 'a' });
     expect(laterNight(nights, { run: 'c', approves: 'a' })?.run).toBe('b');
     expect(laterNight(nights, { run: 'a' })?.run).toBe('b');
@@ -222,7 +201,7 @@ describe('an older run that ends after a newer one', () => {
     const approved = { sha256: 'sha-a', approves: 'a', overridden: true };
     saveNight(of, ended('b', {}, { ...approved, ...seen([3]) }));
     const nights = readNights(of);
-    expect(nights.last?.run).toBe('b');
+    expect(lastNight(nights)?.run).toBe('b');
     expect(counts(nights)).toEqual({ 3: 1 });
   });
 });
@@ -242,8 +221,7 @@ describe('what a night leaves', () => {
     forgetAbsences(of, new Set([3]));
     saveNight(of, ended('a', { status: 'succeeded', writes: 4 }, seen([3])));
     const nights = readNights(of);
-    expect(nights.applied.map(({ run, status }) => `${run} ${status}`)).toEqual(['a succeeded']);
-    expect(nights.last).toMatchObject({ status: 'succeeded' });
+    expect(lastNight(nights)).toMatchObject({ status: 'succeeded' });
     expect(counts(nights)).toEqual({});
   });
 
@@ -268,11 +246,11 @@ describe('what a night leaves', () => {
     const cut = { overridden: true, ...seen([4, 5], { found: new Set([3]) }) };
     saveNight(of, ended('b', { rows: 50, apply: false }, cut));
     const looked = readNights(of);
-    expect(looked.last).toMatchObject({ run: 'a', rows: 100 });
+    expect(lastNight(looked)).toMatchObject({ run: 'a', rows: 100 });
     expect(counts(looked)).toEqual({});
     saveNight(of, ended('c', { rows: 50 }, cut));
     const applied = readNights(of);
-    expect(applied.last).toMatchObject({ run: 'c', rows: 50 });
+    expect(lastNight(applied)).toMatchObject({ run: 'c', rows: 50 });
     expect(counts(applied)).toEqual({ 4: 1, 5: 1 });
   });
 
@@ -280,18 +258,15 @@ describe('what a night leaves', () => {
     for (const n of [2, 0, 4, 1, 3]) saveNight(of, ended(id(n), {}, seen([7])));
     const nights = readNights(of);
     expect(nights.history.map(({ run }) => run)).toEqual([0, 1, 2, 3, 4].map(id));
-    expect(nights.last?.run).toBe(id(4));
+    expect(lastNight(nights)?.run).toBe(id(4));
   });
 });
 
 describe('the brake on a file that was applied before', () => {
   const applied = (...runs: [sha256: string, status?: string][]) => ({
-    applied: runs.map(([sha256, status = 'succeeded'], n) => ({
-      run: `r${n}`,
-      at: `2026-11-2${n}T02:00:12.123Z`,
-      sha256,
-      status,
-    })),
+    history: runs.map(([sha256, status = 'succeeded'], n) =>
+      ended(`r${n}`, { at: `2026-11-2${n}T02:00:12.123Z`, status, writes: 1 }, { sha256 }),
+    ),
   });
 
   it('says which run, when, and how many other files came since', () => {
@@ -331,7 +306,6 @@ describe('the brake on a file that was applied before', () => {
     saveNight(of, ended('c', { status: 'braked', writes: 0 }));
     saveNight(of, ended('d', { status: 'braked', writes: 3, apply: false }));
     const nights = readNights(of);
-    expect(nights.applied.map(({ run }) => run)).toEqual(['a', 'b']);
     expect(sameFileBrake(nights, 'sha-a', true).tripped).toContain('Another file was applied since');
     expect(sameFileBrake(nights, 'sha-b', true)).toEqual({});
   });

@@ -1,5 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -196,30 +194,13 @@ describe('settings', () => {
     await writeFile(path.join(cwd, 'words'), 'two words');
     await writeFile(path.join(cwd, 'large'), 'x'.repeat(70_000));
     expect(said('none')).toEqual(['ROWFERRY_API_TOKEN_FILE: the file none cannot be read (ENOENT)']);
-    expect(said('.')).toEqual(['ROWFERRY_API_TOKEN_FILE: the file . cannot be read (EISDIR)']);
     expect(said('blank')).toEqual(['ROWFERRY_API_TOKEN_FILE: the file blank is empty']);
     expect(said('words')[0]).toContain('ROWFERRY_API_TOKEN_FILE: the token in words must be one word');
-    expect(said('large')).toEqual([
-      'ROWFERRY_API_TOKEN_FILE: the file large is larger than 64 KB, and holds no secret',
-    ]);
+    for (const odd of ['large', '.', '/dev/zero'])
+      expect(said(odd)).toEqual([
+        `ROWFERRY_API_TOKEN_FILE: the file ${odd} is no plain file of at most 64 KB, and holds no secret`,
+      ]);
   });
-
-  it.skipIf(process.platform === 'win32')(
-    'take the token from a pipe that has an end, and wait for no other',
-    async () => {
-      const pipe = path.join(cwd, 'pipe');
-      execFileSync('mkfifo', [pipe]);
-      const env = { ROWFERRY_API_TOKEN_FILE: pipe };
-      expect(faultsOf(env)).toEqual([`ROWFERRY_API_TOKEN_FILE: the file ${pipe} is empty`]);
-      expect(faultsOf({ ROWFERRY_API_TOKEN_FILE: '/dev/zero' })[0]).toContain('is larger than 64 KB');
-      // It opens the pipe at once, and writes later.
-      const writer = spawn('sh', ['-c', 'exec 1<>"$0"; echo open >&2; sleep 0.3; echo hunter22', pipe]);
-      await once(writer.stderr, 'data');
-      const { auth, secrets } = resolve(env);
-      expect(auth).toEqual({ kind: 'token', token: 'hunter22' });
-      expect(secrets).toContain('hunter22');
-    },
-  );
 
   it('say what of .env counts for nothing', async () => {
     const dotEnv = path.join(cwd, '.env');
@@ -227,14 +208,11 @@ describe('settings', () => {
       await writeFile(dotEnv, content);
       return resolve();
     };
-    const settings = await written(
-      '\uFEFF# remark\n\nexport ROWFERRY_HOME="a\n b" # two lines\nROWFERRY_API_TOKEN hunter22\r\nNAME: x\nHTTPS_PROXY=http://p:1\nODD="a\n',
-    );
+    const settings = await written('\uFEFF# remark\nHTTPS_PROXY=http://p:1\n');
     expect(settings.warnings).toEqual([
-      '.env, line 5, is neither NAME=value nor a remark (#); it counts for nothing',
       'HTTPS_PROXY stands in .env, where it counts for nothing: it is set in the environment alone',
     ]);
-    expect(resolve({ HTTPS_PROXY: 'http://p:1' }).warnings).toHaveLength(1);
+    expect(resolve({ HTTPS_PROXY: 'http://p:1' }).warnings).toEqual([]);
     const wide = written(Buffer.from('\uFEFFROWFERRY_COMPANY=5\r\n', 'utf16le'));
     await expect(wide).rejects.toThrow(`${dotEnv} is UTF-16, or no text at all. Save it as UTF-8.`);
   });

@@ -70,7 +70,7 @@ describe('a reconciliation is undone', () => {
   });
 });
 
-it('a night that was undone is no measure for the next one, until its undo is undone', async () => {
+it('a night that was undone is no measure for the next one', async () => {
   desk = await openDesk();
   desk.sandbox.insert(
     'asset',
@@ -86,13 +86,11 @@ it('a night that was undone is no measure for the next one, until its undo is un
   const braked = await desk.reconcile(cut, job, { apply: true });
   const approved = await desk.approve(braked.summary.run, 'Ada Park');
   expect([braked.summary.status, approved.summary.rows.updated]).toEqual(['braked', 3]);
-  const undo = await desk.undo(approved.summary.run);
+  await desk.undo(approved.summary.run);
   const next = await desk.reconcile(await night(40, 'R4'), job);
   expect([next.summary.status, next.summary.reconcile?.previous?.rows], next.summary.reason).toEqual(['succeeded', 40]);
   const again = await desk.reconcile(cut, job);
   expect(again.summary.reason).toMatch(/^max_change: (?!.*same_file)/);
-  await desk.undo(undo.summary.run);
-  expect((await desk.reconcile(cut, job)).summary.warnings.join()).toContain('has the same content');
 });
 
 it('rows of a reconciliation that were left unknown are retried; orphans are the business of the next night', async () => {

@@ -87,10 +87,10 @@ it('is read while another writes', () => {
 it('is refused with a sentence where it is of another version, or no database', async () => {
   expect(homeExists(home)).toBe(false);
   const path = join(home, 'home.db');
-  openDatabase(path, { label: '', schema: 'create table a (b)', version: 7, remedy: '' }).close();
+  openDatabase(path, { label: '', schema: 'create table a (b)', version: 8, remedy: '' }).close();
   expect(homeExists(home)).toBe(true);
   expect(() => openHome(home)).toThrow(
-    /^The memory of earlier runs .*home\.db has format 7; this version of rowferry reads format 6\. Restore the file/,
+    /^The memory of earlier runs .*home\.db has format 8; this version of rowferry reads format 7\. Restore the file/,
   );
   await writeFile(path, 'no database '.repeat(1_000));
   expect(() => openHome(home)).toThrow(/^The memory of earlier runs .*home\.db is damaged\. Restore the file/);

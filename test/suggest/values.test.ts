@@ -305,6 +305,11 @@ describe('words of a list', () => {
     ]);
     expect(column('Status').field).toBe('status');
     expect(job).toContain('      aktiv: active\n      Live: active\n      abgelaufen: expired\n');
+    const { job: supplier } = await suggested('supplier', [
+      ['Name', 'Supplier Type'],
+      ...['Domestic', 'foreign', 'International', 'US'].map((word, at) => [`Acme ${at} Ltd`, word]),
+    ]);
+    expect(supplier).toContain('      Domestic: us\n      International: foreign\n');
   });
 
   it('lists what it does not understand, for a person to fill in', async () => {

@@ -184,6 +184,7 @@ export class RunFinder {
     }
     if (request.kind === 'undo') refuse('It is an undo: undo the run once more that it undid.');
     if (failed + unknown === 0) refuse('No row failed or was left unknown: there is nothing to retry.');
+    if (failed > 0 && summary?.append) refuse('Its rows have no key: resume the run itself.');
     if (failed === 0 && summary && isUnverifiable(summary))
       refuse('Its unknown rows cannot be looked up, and are not sent again: somebody has to look in the service.');
   }

@@ -1,4 +1,3 @@
-import { runFailure } from '../../model/error.js';
 import { fault, type Issue } from '../../model/issue.js';
 import { sameValue, valueText } from '../../model/value.js';
 import { readRecord } from '../../resources/read.js';
@@ -23,8 +22,6 @@ const MAX_READS = 10;
 /** Where a part takes its way to others, its records must be fresh for so much longer: else all of it comes back unsent. */
 const TRANSIT_SHARE = 1 / 4;
 const ALWAYS = Number.NEGATIVE_INFINITY;
-
-type Refused = Extract<WriteAnswer, { kind: 'refused' }>;
 
 /** What an update came to on its way out. */
 type SendResult =
@@ -262,7 +259,7 @@ export class UpdateRow extends RowWrite<Update> {
       case 'done':
         return { ...this.draft('updated'), diff };
       case 'refused':
-        return { ...this.draft('rejected', ...(await this.refusalIssues(answer, merge))), diff };
+        return { ...this.draft('rejected', ...this.rejection(answer, merge.target)), diff };
       case 'unsent':
         return this.unsent(answer.reason);
       case 'open':
@@ -323,31 +320,5 @@ export class UpdateRow extends RowWrite<Update> {
   private unknown({ diff }: Merge, why: string): DraftOutcome {
     const text = `The update was sent and it is not known whether it took effect (${why}). Look at record ${this.change.id} in the service before it is written again.`;
     return { ...this.draft('unknown', fault('outcome_unknown', text)), diff };
-  }
-
-  /**
-   * What to say of a refusal; a record that is gone is the fault of its row alone. 405, or 404 for a record that is there, says
-   * that the service has no PATCH, whatever a probe found once: the run stops. Nothing is sent as a PUT instead: the body of a
-   * PATCH holds a part of the record only, and a PUT would clear the rest (interface, section 4.1).
-   */
-  private async refusalIssues(answer: Refused, { target }: Merge): Promise<Issue[]> {
-    const { plan } = this.run.options;
-    const { spec, job } = plan;
-    const { id } = this.change;
-    const { status, messages } = answer;
-    const isMissing = status === 404 || status === 410;
-    const record = isMissing && spec.readable && (await this.run.read(id).catch(() => 'unknown'));
-    if (isMissing && !record) {
-      const words = messages.map((one) => one.text).join(' ');
-      const text = `The ${spec.name} ${id} no longer exists: somebody deleted it. The service said: ${words} Nothing was written; a new run plans it anew.`;
-      return [fault('service_rejected', text, { origin: 'service' })];
-    }
-    if (job.write.method === 'patch' && (status === 405 || (status === 404 && record !== 'unknown'))) {
-      const text = `The job asks for \`write.method: patch\`, and the service refused PATCH for ${spec.name} ${id} with status ${status}, although \`rowferry doctor --probe\` found once that it takes it. The run stops; nothing was sent as a PUT in its place.`;
-      const advice =
-        '`rowferry doctor --probe` asks the service again. Or set `write: { method: put }`: it carries the whole record.';
-      this.run.stop(runFailure(text, [advice]));
-    }
-    return this.rejection(answer, target);
   }
 }

@@ -1,7 +1,5 @@
-import { countText, formatNumber } from '../../model/count-text.js';
+import { formatNumber } from '../../model/count-text.js';
 import { foldText } from '../../model/value.js';
-import type { FieldType } from '../../resources/spec.js';
-import { enumSynonym } from '../../resources/value-check.js';
 import { trimText } from './cell-text.js';
 import { excerpt, quoted } from './headings.js';
 
@@ -62,33 +60,4 @@ export function nullWordCounter(heading: string, stated: (text: string) => boole
       ];
     },
   };
-}
-
-/** A text of a column of listed values that was taken for one of them, as the job does not say what it means. */
-export interface SynonymCount {
-  readonly text: string;
-  readonly value: string;
-  count: number;
-}
-
-/** Notes a text that means a value as a synonym of ours only, in whatever case. */
-export function synonymEntry(text: string, type: FieldType, uses: Map<string, SynonymCount>): SynonymCount | undefined {
-  const value = type.kind === 'enum' ? enumSynonym(type, text) : undefined;
-  if (value === undefined) return undefined;
-  const folded = foldText(text);
-  const one = uses.get(folded) ?? { text, value, count: 0 };
-  uses.set(folded, one);
-  return one;
-}
-
-export function synonymRemarks(heading: string, uses: ReadonlyMap<string, SynonymCount> = new Map()): string[] {
-  const [one] = uses.values();
-  if (!one) return [];
-  const each = [...uses.values()].map(
-    ({ text, value, count }) => `"${excerpt(text)}" for ${value} (${countText(count, 'cell')})`,
-  );
-  return [
-    `"${excerpt(heading)}": taken ${each.join(', ')}, as the job does not say what that means. ` +
-      `If it is right, state it: \`values: { ${excerpt(one.text)}: ${one.value} }\`.`,
-  ];
 }

@@ -11,7 +11,7 @@ import { checkValue } from '../../resources/value-check.js';
 import { isNamedRef, type StagedValue } from '../rows.js';
 import { type DecimalRule, type DecimalSurvey, surveyDecimals } from './amounts.js';
 import { cellText, isRefusal, trimText } from './cell-text.js';
-import { nullWordCounter, type SynonymCount } from './column-warnings.js';
+import { nullWordCounter } from './column-warnings.js';
 import { type Convert, makeConverter } from './convert.js';
 import { compileDateFormat, type DateFormat } from './dates.js';
 import { excerpt, indexHeadings, isOwnHeading, quoted } from './headings.js';
@@ -251,8 +251,6 @@ export interface Column extends LocatedColumn {
   /** Whether a trimmed text means blank for the whole file; `values` go before it. */
   readonly isNull: (text: string) => boolean;
   readonly remarks?: ReturnType<typeof nullWordCounter>;
-  /** By folded text, of a column of listed values. */
-  readonly synonymCounts?: Map<string, SynonymCount>;
   readonly required: boolean;
   /** Cuts texts that are too long, and counts them. */
   readonly cut?: NonNullable<ReturnType<typeof cutter>>;
@@ -286,8 +284,6 @@ function cutter({ heading, spec: { type } }: LocatedColumn) {
 export interface CellResult {
   readonly value: StagedValue | undefined;
   readonly issue?: Issue;
-  /** Counts the cells with this text. */
-  readonly synonymCounts?: SynonymCount | undefined;
 }
 
 /** A value that every row sets. */
@@ -431,7 +427,6 @@ function compileColumn(
     ...(values ? { values } : {}),
     isNull,
     ...(cellKind === 'text' ? { remarks: nullWordCounter(heading, stated) } : {}),
-    ...(cellKind === 'enum' ? { synonymCounts: new Map() } : {}),
     ...(cut ? { cut } : {}),
     required: options.required ?? false,
     whenBlank: values?.get('') ?? fileRules.whenBlank.get(field) ?? clears,

@@ -7,7 +7,6 @@ import { foldText } from '../../model/value.js';
 import { checkValue } from '../../resources/value-check.js';
 import { type StagedRow, type StagedValue, setMaker } from '../rows.js';
 import { isRefusal, trimText } from './cell-text.js';
-import { synonymEntry, synonymRemarks } from './column-warnings.js';
 import { type CellResult, type Column, compileColumns, type MappingInput } from './columns.js';
 import { excerpt, holdsCorrections } from './headings.js';
 
@@ -142,9 +141,7 @@ export function compileMapping(input: MappingInput) {
     warnings: plan.warnings,
     /** What is to be said of the cells of the rows that were converted, counted. */
     remarks: (): readonly string[] => [
-      ...columns.flatMap(
-        (column) => column.remarks?.sentences(rows) ?? synonymRemarks(column.heading, column.synonymCounts),
-      ),
+      ...columns.flatMap((column) => column.remarks?.sentences(rows) ?? []),
       ...columns.flatMap((column) => column.cut?.sentences() ?? []),
       ...(lookalikes.size > 0 ? [lookalikeRemark([...lookalikes])] : []),
       ...[...misread].map(([heading, count]) =>
@@ -189,9 +186,8 @@ function cellValue(column: Column, cell: Cell | undefined, issues: Issue[]): Sta
     return undefined;
   }
   const cached = typeof text === 'string' ? column.cache?.get(text) : undefined;
-  const { value, issue, synonymCounts: synonym } = cached ?? convertCell(column, text);
+  const { value, issue } = cached ?? convertCell(column, text);
   if (issue) issues.push(issue);
-  if (synonym) synonym.count++;
   return value;
 }
 
@@ -203,18 +199,14 @@ function convertCell(column: Column, text: Cell): CellResult {
   const value = column.cut && typeof converted === 'string' ? column.cut.of(converted) : converted;
   const shown = displayText(text);
   let issue: Issue | undefined;
-  let synonym: CellResult['synonymCounts'];
   if (isRefusal(value)) issue = fault(value.refused, `"${excerpt(shown)}" ${value.why}`);
   else {
     if (column.needsCheck) issue = checkValue(column.spec, value as Exclude<StagedValue, { named: unknown }>);
     if (typeof value === 'string' && MISREAD.test(value))
       issue ??= warning('misread_text', misreadText(`"${excerpt(shown)}" looks`));
-    if (column.synonymCounts && typeof text === 'string')
-      synonym = synonymEntry(text, column.spec.type, column.synonymCounts);
   }
   const result: CellResult = {
     value: isRefusal(value) ? undefined : value,
-    synonymCounts: synonym,
     ...(issue && { issue: { ...issue, ...cellAddress(column, shown) } }),
   };
   if (typeof text === 'string' && text.length <= 100 && column.cache) {

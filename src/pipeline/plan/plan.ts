@@ -51,8 +51,8 @@ export interface PlanOptions extends MergeOptions {
   readonly rekeyed?: ReadonlyMap<string, { readonly id: number; readonly key: string }>;
   /** Subcategories of a category; undefined where they are not known. */
   readonly subcategories?: (category: number) => readonly string[] | undefined;
-  /** Told once for each kind of thing that holds for the whole run, e.g. fields nobody can see. */
-  readonly warnOnce: (topic: string, text: string) => void;
+  /** Told of what holds for the whole run, e.g. fields nobody can see; says the same once. */
+  readonly warn: (text: string) => void;
 }
 
 /**
@@ -355,12 +355,9 @@ function warnUnseen(unseen: readonly string[], options: PlanOptions): void {
   const hidden = writeOnlyFields(options.spec);
   const next = '`at_risk: strict` holds such rows back; `rowferry doctor --probe` asks the service.';
   if (unseen.some((field) => hidden.includes(field)))
-    options.warnOnce('unseen', `Reads never show ${hidden.join(', ')}: ${UNSEEN_LOSS_PHRASE}. ${next}`);
+    options.warn(`Reads never show ${hidden.join(', ')}: ${UNSEEN_LOSS_PHRASE}. ${next}`);
   for (const field of unseen.filter((one) => !hidden.includes(one)))
-    options.warnOnce(
-      `unknown ${field}`,
-      `Records hold ${field}, which the interface does not name: ${UNSEEN_LOSS_PHRASE}. ${next}`,
-    );
+    options.warn(`Records hold ${field}, which the interface does not name: ${UNSEEN_LOSS_PHRASE}. ${next}`);
 }
 
 /** One warning a run for each field that blank cells clear, and of which nobody knows whether the record holds it. */
@@ -369,8 +366,7 @@ function warnUncleared(set: Fields, { record, ours, base }: MergeBase, options: 
   for (const field of Object.keys(set)) {
     if (!isEmpty(set[field]) || !isEmpty(base[field]) || !isWriteOnly(field, options)) continue;
     if ((options.authorityOf?.(field, set, base) ?? 'file') !== 'file') continue;
-    options.warnOnce(
-      `uncleared ${field}`,
+    options.warn(
       `Blank cells clear ${field}, but reads ${options.specOf(field)?.read === undefined ? 'never show it' : 'show only some of its values'}: whether it is empty cannot be known of records that no run kept in this home folder wrote, and it is left as it is there. Empty it in the service where it has to be.`,
     );
   }

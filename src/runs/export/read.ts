@@ -1,7 +1,7 @@
 import { type ExportColumn, isWritable, recordHabits } from '../../export/column.js';
 import { exportColumns, KNOWN_FROM } from '../../export/columns.js';
 import { extraColumns } from '../../export/extra-columns.js';
-import { exportFilter, parseFilter } from '../../export/filter.js';
+import { exportFilter } from '../../export/filter.js';
 import { chooseColumns, type Naming } from '../../export/names.js';
 import { exportOrder } from '../../export/order.js';
 import { isRefused } from '../../model/error.js';
@@ -22,8 +22,6 @@ export type ExportPlan = Awaited<ReturnType<typeof planExport>>;
 export async function planExport(run: ExportRun, connection: ReadConnection) {
   const { lexicon, readAll } = connection;
   const { resource, columns: wanted, filter } = run.request;
-  // An export that was begun before filters were kept as mappings has them as texts.
-  const conditions = Array.isArray(filter) ? parseFilter(filter) : filter;
   if (isWritable(resource)) {
     await warnIfRefused('custom field templates', lexicon.loadTemplates(), run);
     await warnIfRefused('custom forms', lexicon.loadForms(), run);
@@ -35,7 +33,7 @@ export async function planExport(run: ExportRun, connection: ReadConnection) {
   const resolveNames = (columns: readonly ExportColumn[]) => {
     const naming: Naming = { ...context, resource, columns };
     if (wanted) chooseColumns(wanted, naming);
-    return { filter: exportFilter(conditions, naming), order: exportOrder(run.request.order, naming) };
+    return { filter: exportFilter(filter, naming), order: exportOrder(run.request.order, naming) };
   };
   let resolved: ReturnType<typeof resolveNames>;
   try {

@@ -26,16 +26,13 @@ export interface JobProblem {
 
 /** A job file as data, with the place of every key and value. */
 export interface JobYaml {
-  /** Undefined where the text is no YAML at all. */
+  /** Undefined where there are problems. */
   readonly value: unknown;
   /** Faults of the YAML itself. */
   readonly problems: readonly JobProblem[];
   /** Where a key (or the value under it) stands; for a path that is not there, its nearest parent. */
   locate(path: KeyPath, part?: 'key' | 'value'): { readonly line: number; readonly column: number };
 }
-
-/** Aliases let a few bytes stand for gigabytes; a job file needs a handful at most. */
-const MAX_ALIASES = 50;
 
 /** A table has at most 1,000 columns; what holds many more keys is no job file, and would take long to check. */
 const MAX_KEYS = 2_000;
@@ -95,11 +92,18 @@ export function readJobYaml(text: string): JobYaml {
     problem(error.pos[0], yamlMessage(error.code, error.message));
   }
   // A heading is text whatever YAML takes it for: `2024:` and `007:` keep their characters.
-  let isUnusable = false;
   visit(document, {
+    // A few bytes of them stand for gigabytes, and what is meant is mostly a heading.
+    Alias(_, { source, range }) {
+      const alias = `\`*${source.slice(0, 60)}\``;
+      problem(
+        range?.[0] ?? 0,
+        `${alias}: a job file has no YAML aliases; put what begins with * in quotes, or write out what is meant`,
+      );
+      return visit.BREAK;
+    },
     Map(_, map) {
       if (map.items.length > MAX_KEYS) {
-        isUnusable = true;
         const count = formatNumber(map.items.length);
         problem(
           map.range?.[0] ?? 0,
@@ -110,8 +114,10 @@ export function readJobYaml(text: string): JobYaml {
       const seen = new Map<string, number>();
       for (const { key } of map.items) {
         if (!isScalar(key)) {
-          isUnusable = true;
-          problem((isNode(key) && key.range?.[0]) || 0, 'a key must be plain text');
+          problem(
+            (isNode(key) && key.range?.[0]) || 0,
+            'a key must be plain text; one that begins with a sign stands in quotes',
+          );
           return visit.BREAK;
         }
         if (typeof key.value !== 'string') key.value = key.source ?? '';
@@ -138,7 +144,6 @@ export function readJobYaml(text: string): JobYaml {
     let place = isNode(node) ? node.range?.[0] : 0;
     let keyPlace = place;
     for (const step of path) {
-      if (isAlias(node)) node = node.resolve(document);
       const next: unknown = isMap(node)
         ? node.items.find((pair) => isScalar(pair.key) && pair.key.value === String(step))
         : isSeq(node)
@@ -153,16 +158,8 @@ export function readJobYaml(text: string): JobYaml {
     return { keyPlace, place };
   };
 
-  let value: unknown;
-  try {
-    // A key that is a mapping is made text, with all keys in it: each level would double the work.
-    if (!isUnusable) value = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch (error) {
-    problem(
-      placeOfAlias(document, /Unresolved alias.*: (.*)$/.exec(String(error))?.[1]),
-      yamlMessage('', String(error)),
-    );
-  }
+  // A key that is a mapping is made text, with all keys in it: each level would double the work.
+  const value: unknown = problems.length > 0 ? undefined : document.toJS();
   return {
     value,
     problems,
@@ -204,19 +201,6 @@ function keepCharacters(document: Document): void {
   }
 }
 
-/** The first alias of this name: where its anchor does not come before it, it is the one that is not resolved. */
-function placeOfAlias(document: Document, name: string | undefined): number {
-  let place = 0;
-  visit(document, {
-    Alias(_, { source, range }) {
-      if (source !== name) return undefined;
-      place = range?.[0] ?? 0;
-      return visit.BREAK;
-    },
-  });
-  return place;
-}
-
 function isNode(value: unknown): value is Node {
   return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value);
 }
@@ -225,7 +209,6 @@ function yamlMessage(code: string, message: string): string {
   if (code === 'TAB_AS_INDENT') return 'a tab is used to indent; use blanks';
   if (code === 'MULTIPLE_DOCS') return 'a job file holds one job; remove what follows the line `---`';
   if (/call stack/i.test(message)) return TOO_DEEP;
-  if (/alias count/i.test(message)) return `more than ${MAX_ALIASES} YAML aliases; write the values out`;
   return `not valid YAML: ${message.replace(/^\w*Error: /, '')}. What holds " #" or ": ", or begins with a sign, stands in quotes`;
 }
 

@@ -49,17 +49,10 @@ export interface PastNight extends Night {
   readonly undone?: boolean;
 }
 
-/** What earlier nights of a job left. Of every list the run that began last is last, whichever ended last. */
+/** What earlier nights of a job left. */
 export interface Nights {
-  /** Every run that was reported, at most 90. */
+  /** Every run that was reported; the run that began last is last, whichever ended last. */
   readonly history: readonly PastNight[];
-  /**
-   * The run with the newest file that finished; report-only runs count, braked, failed and undone ones do not, nor does a
-   * report-only run that brakes would have stopped.
-   */
-  readonly last?: PastNight;
-  /** Runs that were applied, to the end or in part, and were not undone, at most 30. */
-  readonly applied: readonly Pick<PastNight, 'run' | 'at' | 'sha256' | 'status'>[];
   readonly absent: Absences;
 }
 
@@ -75,21 +68,12 @@ export interface Observed extends Omit<CountingRun, 'run' | 'sha256'> {
   readonly orphans: Iterable<number>;
 }
 
-const MAX_HISTORY = 90;
-const MAX_APPLIED = 30;
+/** A year and more of nights. */
+const MAX_KEPT = 400;
 
 /** What earlier nights left; nothing where there was none. */
 export function readNights(of: NightsKey): Nights {
-  return withHome(of.home, (home) => {
-    const kept = readHistory(home, of);
-    const last = baselineNight(kept);
-    return {
-      history: kept.slice(-MAX_HISTORY),
-      ...(last && { last }),
-      applied: kept.filter(isApplied).slice(-MAX_APPLIED),
-      absent: readAbsent(home, of),
-    };
-  });
+  return withHome(of.home, (home) => ({ history: readHistory(home, of), absent: readAbsent(home, of) }));
 }
 
 /**
@@ -107,14 +91,10 @@ export function saveNight(of: NightsKey, { seen, ...ended }: EndedNight): void {
       home
         .prepare('insert or replace into night (job, company, service, run, ended) values (?, ?, ?, ?, ?)')
         .run(...keyValues(of), ended.run, JSON.stringify(ended));
-      const kept = readHistory(home, of);
-      const needed = new Set([
-        ...kept.slice(-MAX_HISTORY),
-        ...kept.filter(isApplied).slice(-MAX_APPLIED),
-        baselineNight(kept),
-      ]);
-      const forget = home.prepare(`delete from night where ${KEY_CONDITION} and run = ?`);
-      for (const one of kept) if (!needed.has(one)) forget.run(...keyValues(of), one.run);
+      const newest = `select run from night where ${KEY_CONDITION} order by run desc limit ${MAX_KEPT}`;
+      home
+        .prepare(`delete from night where ${KEY_CONDITION} and run not in (${newest})`)
+        .run(...keyValues(of), ...keyValues(of));
     }),
   );
   reached('night-kept');
@@ -150,12 +130,12 @@ export function forgetAbsences(of: NightsKey, ids: ReadonlySet<number>): void {
   );
 }
 
-/** What a run wrote was put back, or is there again: nothing is compared with a run that is `undone`. */
-export function saveUndone(of: NightsKey, run: string, undone: boolean): void {
+/** What a run wrote was put back: nothing is compared with a run that is `undone`. */
+export function saveUndone(of: NightsKey, run: string): void {
   withHome(of.home, (home) =>
     home
-      .prepare(`update night set ended = json_set(ended, '$.undone', json(?)) where ${KEY_CONDITION} and run = ?`)
-      .run(String(undone), ...keyValues(of), run),
+      .prepare(`update night set ended = json_set(ended, '$.undone', json('true')) where ${KEY_CONDITION} and run = ?`)
+      .run(...keyValues(of), run),
   );
 }
 
@@ -172,7 +152,7 @@ export async function nightsBefore(run: Run): Promise<Nights> {
     `The last run of this job, ${last}, lies in the data folder of another worker: absences of records are counted anew. Let all nights of a job run in one data folder.`,
   );
   withHome(key.home, (home) =>
-    home.prepare(`update absence set absences = 0, earlier = null where ${KEY_CONDITION}`).run(...keyValues(key)),
+    home.prepare(`update absence set absences = 0 where ${KEY_CONDITION}`).run(...keyValues(key)),
   );
   return readNights(key);
 }
@@ -191,16 +171,12 @@ function readHistory(home: Database, of: NightsKey): PastNight[] {
 
 function readAbsent(home: Database, of: NightsKey): Absences {
   const found = home
-    .prepare(`select id, since, absences, sha256, run, earlier from absence where ${KEY_CONDITION}`)
+    .prepare(`select id, since, absences, sha256, run from absence where ${KEY_CONDITION}`)
     .all(...keyValues(of));
   return new Map(
-    found.map(({ id, absences, earlier, ...texts }) => [
+    found.map(({ id, absences, ...texts }) => [
       Number(id),
-      {
-        ...(texts as { since: string; sha256: string; run: string }),
-        absences: Number(absences),
-        ...(earlier === null ? {} : { earlier: JSON.parse(String(earlier)) as string[] }),
-      },
+      { ...(texts as { since: string; sha256: string; run: string }), absences: Number(absences) },
     ]),
   );
 }
@@ -208,11 +184,10 @@ function readAbsent(home: Database, of: NightsKey): Absences {
 function writeAbsent(home: Database, of: NightsKey, absent: Absences): void {
   home.prepare(`delete from absence where ${KEY_CONDITION}`).run(...keyValues(of));
   const insert = home.prepare(
-    'insert into absence (job, company, service, id, since, absences, sha256, run, earlier) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'insert into absence (job, company, service, id, since, absences, sha256, run) values (?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  for (const [id, { since, absences, sha256, run, earlier }] of absent) {
-    insert.run(...keyValues(of), id, since, absences, sha256, run, earlier ? JSON.stringify(earlier) : null);
-  }
+  for (const [id, { since, absences, sha256, run }] of absent)
+    insert.run(...keyValues(of), id, since, absences, sha256, run);
 }
 
 /** It came to its end, whatever became of single rows. */
@@ -233,8 +208,8 @@ const fileOrder = ({ run, approves }: { readonly run: string; readonly approves?
  * The run that the next one is compared with: of those that finished, the one with the newest file. A look with `--force` at
  * a file that brakes would stop is no measure.
  */
-function baselineNight(kept: readonly PastNight[]): PastNight | undefined {
-  const fit = kept.filter((night) => isFinished(night) && !night.undone && (night.apply || !night.overridden));
+export function lastNight({ history }: Pick<Nights, 'history'>): PastNight | undefined {
+  const fit = history.filter((night) => isFinished(night) && !night.undone && (night.apply || !night.overridden));
   return fit.reduce<PastNight | undefined>(
     (best, one) => (best && fileOrder(best) > fileOrder(one) ? best : one),
     undefined,
@@ -262,7 +237,8 @@ export const newerApplied = ({ history }: Pick<Nights, 'history'>, run: string):
  * Whether this very file was applied before: a job that put an older file in the place of today's would undo what people did
  * since. A run that did not succeed may be repeated until another file is applied.
  */
-export function sameFileBrake({ applied }: Pick<Nights, 'applied'>, sha256: string, wouldWrite: boolean): BrakeFinding {
+export function sameFileBrake({ history }: Pick<Nights, 'history'>, sha256: string, wouldWrite: boolean): BrakeFinding {
+  const applied = history.filter(isApplied);
   const succeeded = applied.findLastIndex((one) => one.sha256 === sha256 && one.status === 'succeeded');
   const at = succeeded >= 0 ? succeeded : applied.findLastIndex((one) => one.sha256 === sha256);
   const same = applied[at];
@@ -397,7 +373,7 @@ export function trippedBrakes(
     updatedBy: byHeading('file'),
     orphans: { fresh: orphans.fresh, acting: orphans.acted, scope: scope.records },
   };
-  const tripped = trippedByPlan(job.brakes, plan, nights.last?.rows, { defaults: true });
+  const tripped = trippedByPlan(job.brakes, plan, lastNight(nights)?.rows, { defaults: true });
   const note = (brake: 'same_file' | 'unknown_keys', { tripped: sentence, remark }: BrakeFinding) => {
     if (remark !== undefined) run.warn(remark);
     if (sentence === undefined) return;

@@ -222,8 +222,6 @@ interface Absence {
   /** Of the file, and the run, that was counted last. */
   readonly sha256: string;
   readonly run: string;
-  /** Beginnings of the SHA-256 of files that were counted before that one, newest last. */
-  readonly earlier?: readonly string[];
 }
 
 /** By id of the record. */
@@ -241,12 +239,8 @@ export interface CountingRun {
   readonly found?: ReadonlySet<number>;
 }
 
-/** Files that an absence knows it was counted for, beside the last; and how much of their SHA-256. */
-const MAX_EARLIER = 8;
-const HASH_PREFIX = 16;
-
 /**
- * The absences after a run. An orphan is absent once more where its file was not counted before; a record that is no orphan any
+ * The absences after a run. An orphan is absent once more where its file is not the one that was counted last; a record that is no orphan any
  * more is forgotten. A run that is resumed counts once. A run that is not certain counts nothing: it ends the absences of
  * what it has `found`, and notes orphans that nobody knew of, so that they are no news to the next run.
  */
@@ -256,8 +250,8 @@ export function countAbsences(absent: Absences, orphanIds: Iterable<number>, by:
   for (const id of orphanIds) {
     const known = absent.get(id);
     if (!known) next.set(id, { since: date, absences: certain ? 1 : 0, sha256, run });
-    else if (!certain || known.run === run || isCounted(known, sha256)) next.set(id, known);
-    else next.set(id, { ...known, absences: known.absences + 1, sha256, run, ...earlierOf(known) });
+    else if (!certain || known.run === run || (known.sha256 === sha256 && known.absences > 0)) next.set(id, known);
+    else next.set(id, { ...known, absences: known.absences + 1, sha256, run });
   }
   return next;
 }
@@ -265,13 +259,4 @@ export function countAbsences(absent: Absences, orphanIds: Iterable<number>, by:
 /** The absences after a run that counts none: those of records that its file holds end. */
 export function endAbsences(absent: Absences, found: ReadonlySet<number> | undefined): Absences {
   return found ? new Map([...absent].filter(([id]) => !found.has(id))) : absent;
-}
-
-function isCounted(known: Absence, sha256: string): boolean {
-  if (known.absences === 0) return false;
-  return known.sha256 === sha256 || (known.earlier?.includes(sha256.slice(0, HASH_PREFIX)) ?? false);
-}
-
-function earlierOf({ absences, sha256, earlier = [] }: Absence): { earlier?: readonly string[] } {
-  return absences === 0 ? {} : { earlier: [...earlier, sha256.slice(0, HASH_PREFIX)].slice(-MAX_EARLIER) };
 }

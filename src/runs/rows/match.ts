@@ -125,7 +125,7 @@ function planOptions(run: Run, resolved: Resolved, snapshot: Snapshot): PlanOpti
     accepted: new Set(behaviour?.putAccepts ?? []),
     patchWorks: behaviour?.patch === true,
     omittedIsKept: job.write.method === 'patch' || behaviour?.omitted === 'kept',
-    warnOnce: (_, text) => run.warn(text),
+    warn: run.warn,
     subcategories: resolved.directory.subcategories,
     ...(resolved.authority ? { authorityOf: resolved.authority } : {}),
   };

@@ -238,15 +238,6 @@ export async function undoneBy(home: string, run: string): Promise<string | unde
   });
 }
 
-/** Tells which rows of a run others have taken up, where nothing but their runs knows what became of them. */
-export async function retriedRows(home: string, run: string): Promise<(row: number) => boolean> {
-  const later = (await runIds(home)).filter((id) => id > run);
-  const retries = later.filter((id) => readRunInfo(runFolder(home, id)).lineage?.retries === run);
-  const rowSets = retries.map((id) => RunStore.query(runFolder(home, id).store, ({ rows }) => rows.rowNumbers()));
-  // Of one whose rows were removed it may be any.
-  return (row) => rowSets.some((rows) => rows?.has(row) ?? true);
-}
-
 /** The summary of one run; undefined where its reports are not complete, and where those of another run took their place. */
 export async function readRunSummary(home: string, run: string): Promise<Summary | undefined> {
   const folder = runFolder(home, run);

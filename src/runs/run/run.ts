@@ -33,7 +33,7 @@ import {
   type StoredRun,
 } from './core.js';
 import type { RunFolder } from './layout.js';
-import { type Lineage, readSummary, retriedRows } from './list.js';
+import { type Lineage, readSummary } from './list.js';
 import { readAsEarlier, readAsOf, sourceOptions, withCorrections, withHandedBackTexts } from './table.js';
 
 /** What a run of rows is: an import, a reconciliation, or the undoing of another run. */
@@ -162,8 +162,7 @@ async function begin(saved: SavedRun<StoredRequest>, context: RunContext): Promi
     const { handedBackBy } = readAsOf(opened);
     const restored = await withHandedBackTexts(settings.home, corrected, handedBackBy, warn);
     const source = request.lineage?.retries === undefined ? restored : onlyRows(restored, opened.rows.rowNumbers());
-    const isRetried = job.match.key.length === 0 ? await retriedRows(settings.home, folder.run) : undefined;
-    const past = pastOf(opened, isRetried);
+    const past = pastOf(opened);
     reached('past-read');
     const known = [...warnings, ...source.meta.warnings, ...request.job.warnings, ...past.warnings];
     warnings.splice(0, warnings.length, ...(past.finished?.warnings ?? new Set(known)));
@@ -258,14 +257,13 @@ interface Finished {
 
 /**
  * Reads what the store tells of some rows of a run. Of a retry its first process finds open what the run before had left so.
- * `isRetried`: rows that another run has taken up, and that are left to it.
  */
-export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number): boolean => false): Past {
+export function readPast(store: RunStore, rows: RowStore): Past {
   const outcomes = createChoiceMap(OUTCOMES);
   const tally = noOutcomes();
-  for (const batch of rows.rows(`kind is not null and kind <> 'not_attempted'`)) {
+  for (const batch of rows.rows(`kind not in ('failed', 'not_attempted')`)) {
     for (const { row, kind } of batch) {
-      if (kind === undefined || (kind === 'failed' && !isRetried(row))) continue;
+      if (kind === undefined) continue;
       outcomes.set(row, kind);
       tally[kind]++;
     }
@@ -295,8 +293,8 @@ export function readPast(store: RunStore, rows: RowStore, isRetried = (_: number
  * What was done so far. Of a run that sent nothing and did not finish, nothing is kept: it is planned anew from its first row,
  * so that its brakes look at all of them.
  */
-function pastOf(store: RunStore, isRetried?: (row: number) => boolean): Past {
-  const past = readPast(store, store.rows, isRetried);
+function pastOf(store: RunStore): Past {
+  const past = readPast(store, store.rows);
   const begun = store.hasSent || store.getValue(REFERENCES_BEGUN) !== undefined;
   if (!past.begun || begun || past.finished) return past;
   store.forget();

@@ -139,7 +139,7 @@ function earlierEncoding({ source }: RowsJob, own: OpenSource, earlier: OpenSour
 const isCodePage = (encoding: string | null): encoding is string => encoding !== null && !encoding.startsWith('utf-');
 
 /** The file of a run that has ended, as it was read then; undefined where it cannot be read any more. */
-export async function sourceOf(home: string, run: string): Promise<OpenSource | undefined> {
+async function sourceOf(home: string, run: string): Promise<OpenSource | undefined> {
   const folder = runFolder(home, run);
   const { source = '', job, corrections } = readRunInfo(folder);
   if (!job || !('match' in job.job)) return undefined;
@@ -260,7 +260,7 @@ function isAlike(cells: readonly Cell[], { issues }: Outcome, original: SheetRow
 const keyForm = (text: string): string => savedForm(foldText(text));
 
 /** The number in a cell of `_row`; undefined of a row that somebody added. */
-export function rowNumber(text: string): number | undefined {
+function rowNumber(text: string): number | undefined {
   const row = Number(text);
   return Number.isSafeInteger(row) && row > 0 ? row : undefined;
 }

@@ -110,7 +110,7 @@ describe('the scope of a job', () => {
 
   it('is of contracts and suppliers, too', async () => {
     const contracts = await bench.read('contract');
-    expect(await kept({ status: 'ACTIVE', type: 'buy' }, 'contract')).toEqual(
+    expect(await kept({ status: 'ACTIVE', type: 'Buy side' }, 'contract')).toEqual(
       contracts.filter((one) => one['status'] === 'active' && one['contract_type'] === 'buy_side').map(({ id }) => id),
     );
     const suppliers = await bench.read('supplier');
