@@ -372,7 +372,12 @@ describe('the rejected file', () => {
   });
 
   it('of a workbook offers the records that a column refers to, by their names', async () => {
-    desk.sandbox.insert('supplier', [{ name: 'Nordlys AS' }, { name: 'Acme Computers' }]);
+    // Chosen, the last ones would be refused once more, or mean another record.
+    const names = ['Nordlys AS', 'Acme Computers', 'Two', '\uff34wo', '4711', 'id:1', '\u200bHidden'];
+    desk.sandbox.insert(
+      'supplier',
+      names.map((name) => ({ name })),
+    );
     const rows = [
       ['Name', 'Serial', 'Vendor'],
       ['One', 'S-1', 'Acme Computer'],
