@@ -132,6 +132,20 @@ describe('references: { missing: create }', () => {
     expect(suppliers()).toEqual(['Globex', 'Acme']);
   });
 
+  it('an approved plan names what it referred to and is there no more', async () => {
+    desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1' }]);
+    const rows = [
+      ['A-1', 'Globex'],
+      ['A-2', 'Acme'],
+    ] as const;
+    const dry = await assets(rows, {}, { dryRun: true });
+    desk.sandbox.edit('supplier', 1, { name: 'Globex Ltd' });
+    const run = await desk.approve(dry.summary.run, 'Ada');
+    expect(codes(run)).toEqual(['2 conflict changed_meanwhile', '3 created reference_created']);
+    expect(run.results[0]?.['message']).toContain('There is no supplier "Globex" now');
+    expect(suppliers()).toEqual(['Globex Ltd', 'Acme']);
+  });
+
   it('nothing is created for rows that are not written', async () => {
     desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1' }]);
     const rows = [
