@@ -218,6 +218,14 @@ describe('references: { missing: create }', () => {
     expect(there.summary.rows.created).toBe(1);
   });
 
+  it('nor where the list may not have shown all, and the row says so', async () => {
+    desk.sandbox.setFaults(['GET /supplier wrong_count']);
+    const run = await assets([['A-1', 'Acme']]);
+    expect(codes(run)).toEqual(['2 invalid reference_not_found']);
+    expect(run.results[0]?.['message']).toContain('It may be there all the same');
+    expect(suppliers()).toEqual(['Globex']);
+  });
+
   it('several records of a name are not guessed among', async () => {
     desk.sandbox.insert('supplier', [{ name: 'Twin' }, { name: 'Twin ' }]);
     const run = await assets([['A-1', 'Twin']]);
