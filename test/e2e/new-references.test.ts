@@ -271,6 +271,18 @@ describe('references: { missing: create }', () => {
     expect(desk.sandbox.commits).toHaveLength(7);
   });
 
+  it('a row that was sent when the run was cut off is known again under another name of what it refers to', async () => {
+    const stop = new AbortController();
+    posted = () => stop.abort('SIGTERM');
+    desk.sandbox.setFaults(['POST /asset timeout_after']);
+    const rows = [['A-1', 'Globex']] as const;
+    const run = await assets(rows, {}, { signal: stop.signal, env: { ROWFERRY_SETTLE_WINDOW: '0' } });
+    expect([run.summary.status, vendors()]).toEqual(['interrupted', ['A-1 Globex']]);
+    desk.sandbox.edit('supplier', 1, { name: 'Globex Ltd' });
+    const resumed = await desk.resume();
+    expect([codes(resumed), vendors(), suppliers()]).toEqual([['2 created'], ['A-1 Globex Ltd'], ['Globex Ltd']]);
+  });
+
   it('a service that refuses the token for them stops the run before its rows, and it can be resumed', async () => {
     desk.sandbox.setFaults(['POST /supplier status=403']);
     const run = await assets(ROWS);
