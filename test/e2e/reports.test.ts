@@ -391,8 +391,12 @@ describe('the rejected file', () => {
     const run = await desk.import(path, { ...job({}, { columns }), match: { key: 'serial_number' } });
     expect(run.outcomes).toEqual(['2 invalid', '3 created']);
     await book.xlsx.readFile(join(run.reportDir, 'rejected.xlsx'));
-    const { type, formulae } = book.getWorksheet('Data')!.getCell('C2').dataValidation;
-    expect([type, ...formulae]).toEqual(['list', '"Acme Computers,Nordlys AS"']);
+    const { numFmt, dataValidation } = book.getWorksheet('Data')!.getCell('C2');
+    expect([numFmt, dataValidation.type, ...dataValidation.formulae]).toEqual([
+      '@',
+      'list',
+      '"Acme Computers,Nordlys AS"',
+    ]);
   });
 
   it('of a workbook have their headings in the first row', async () => {
