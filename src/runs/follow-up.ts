@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../files/atomic-write.js';
-import { type RunError, usageError } from '../model/error.js';
+import { EXIT, type RunError, usageError } from '../model/error.js';
 import { brakes, type RowsJob } from '../model/job.js';
 import { isUnverifiable } from '../model/outcome.js';
 import { brakeStop } from '../report/summary.js';
@@ -23,7 +23,7 @@ import {
   reuseFileOf,
 } from './run/earlier-run.js';
 import { type RunFolder, runFolder } from './run/layout.js';
-import { findRun, freshRunId, isResumable, type RunEntry, readRun, undoneBy } from './run/list.js';
+import { findRun, freshRunId, isResumable, type RunEntry, readRun, readSummary, undoneBy } from './run/list.js';
 import { type ImportRequest, reopenRun } from './run/run.js';
 import type { Settings } from './settings.js';
 import { executeUndo } from './undo.js';
@@ -41,9 +41,14 @@ export async function resumeRun(runRef: string, context: RunContext): Promise<Ru
   if (undo !== undefined) throw undoneError(id, undo);
   const folder = runFolder(home, id);
   // Of one that was killed before it noted its request whoever takes it up says so.
-  const kind: string | undefined = readRequest(folder)?.kind;
+  const request = readRequest(folder);
+  const kind: string | undefined = request?.kind;
   if (kind !== 'export') assertNotPruned(folder);
   if (kind === 'export') return resumeExport(id, context);
+  // Planned anew, it would no longer be the plan that a person has read, and approves.
+  const ended = await readSummary(folder.dir);
+  if (request && ended?.status === 'braked')
+    return { summary: ended, exitCode: EXIT.braked, reportDir: request.reportDir };
   const run = await reopenRun(id, context);
   if (kind === 'reconcile') return executeReconcile(run);
   return kind === 'undo' ? executeUndo(run) : executeImport(run);

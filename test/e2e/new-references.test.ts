@@ -132,6 +132,20 @@ describe('references: { missing: create }', () => {
     expect(suppliers()).toEqual(['Globex', 'Acme']);
   });
 
+  it('an approved plan names what it referred to and is there no more', async () => {
+    desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1' }]);
+    const rows = [
+      ['A-1', 'Globex'],
+      ['A-2', 'Acme'],
+    ] as const;
+    const dry = await assets(rows, {}, { dryRun: true });
+    desk.sandbox.edit('supplier', 1, { name: 'Globex Ltd' });
+    const run = await desk.approve(dry.summary.run, 'Ada');
+    expect(codes(run)).toEqual(['2 conflict changed_meanwhile', '3 created reference_created']);
+    expect(run.results[0]?.['message']).toContain('There is no supplier "Globex" now');
+    expect(suppliers()).toEqual(['Globex Ltd', 'Acme']);
+  });
+
   it('nothing is created for rows that are not written', async () => {
     desk.sandbox.insert('asset', [{ name: 'Asset A-1', serial_number: 'A-1' }]);
     const rows = [
@@ -204,6 +218,14 @@ describe('references: { missing: create }', () => {
     expect(there.summary.rows.created).toBe(1);
   });
 
+  it('nor where the list may not have shown all, and the row says so', async () => {
+    desk.sandbox.setFaults(['GET /supplier wrong_count']);
+    const run = await assets([['A-1', 'Acme']]);
+    expect(codes(run)).toEqual(['2 invalid reference_not_found']);
+    expect(run.results[0]?.['message']).toContain('It may be there all the same');
+    expect(suppliers()).toEqual(['Globex']);
+  });
+
   it('several records of a name are not guessed among', async () => {
     desk.sandbox.insert('supplier', [{ name: 'Twin' }, { name: 'Twin ' }]);
     const run = await assets([['A-1', 'Twin']]);
@@ -247,6 +269,18 @@ describe('references: { missing: create }', () => {
     expect([resumed.exitCode, resumed.summary.rows.created, suppliers().length]).toEqual([0, 5, 3]);
     expect(told(resumed)?.[0]).toMatchObject({ created: 2, total: 2 });
     expect(desk.sandbox.commits).toHaveLength(7);
+  });
+
+  it('a row that was sent when the run was cut off is known again under another name of what it refers to', async () => {
+    const stop = new AbortController();
+    posted = () => stop.abort('SIGTERM');
+    desk.sandbox.setFaults(['POST /asset timeout_after']);
+    const rows = [['A-1', 'Globex']] as const;
+    const run = await assets(rows, {}, { signal: stop.signal, env: { ROWFERRY_SETTLE_WINDOW: '0' } });
+    expect([run.summary.status, vendors()]).toEqual(['interrupted', ['A-1 Globex']]);
+    desk.sandbox.edit('supplier', 1, { name: 'Globex Ltd' });
+    const resumed = await desk.resume();
+    expect([codes(resumed), vendors(), suppliers()]).toEqual([['2 created'], ['A-1 Globex Ltd'], ['Globex Ltd']]);
   });
 
   it('a service that refuses the token for them stops the run before its rows, and it can be resumed', async () => {

@@ -372,7 +372,12 @@ describe('the rejected file', () => {
   });
 
   it('of a workbook offers the records that a column refers to, by their names', async () => {
-    desk.sandbox.insert('supplier', [{ name: 'Nordlys AS' }, { name: 'Acme Computers' }]);
+    // Chosen, the last ones would be refused once more, or mean another record.
+    const names = ['Nordlys AS', 'Acme Computers', 'Two', '\uff34wo', '4711', 'id:1', '\u200bHidden'];
+    desk.sandbox.insert(
+      'supplier',
+      names.map((name) => ({ name })),
+    );
     const rows = [
       ['Name', 'Serial', 'Vendor'],
       ['One', 'S-1', 'Acme Computer'],
@@ -386,8 +391,12 @@ describe('the rejected file', () => {
     const run = await desk.import(path, { ...job({}, { columns }), match: { key: 'serial_number' } });
     expect(run.outcomes).toEqual(['2 invalid', '3 created']);
     await book.xlsx.readFile(join(run.reportDir, 'rejected.xlsx'));
-    const { type, formulae } = book.getWorksheet('Data')!.getCell('C2').dataValidation;
-    expect([type, ...formulae]).toEqual(['list', '"Acme Computers,Nordlys AS"']);
+    const { numFmt, dataValidation } = book.getWorksheet('Data')!.getCell('C2');
+    expect([numFmt, dataValidation.type, ...dataValidation.formulae]).toEqual([
+      '@',
+      'list',
+      '"Acme Computers,Nordlys AS"',
+    ]);
   });
 
   it('of a workbook have their headings in the first row', async () => {

@@ -316,12 +316,20 @@ describe('a value that was carried over and cut (29)', () => {
     const result = await desk.import(file, job);
     expect([result.exitCode, result.summary.status, result.commits]).toEqual([1, 'failed', 1]);
     expect(result.summary.reason).toContain('did not keep room (it holds "Room 12 on" now). The run stops here');
+    expect(result.summary.reason).toContain('state `write: { at_risk: warn }`');
     expect(codes(result.results)[0]).toBe('updated would_lose_value');
     expect(result.results[0]?.['message']).toContain('"Room 12 on the third floor" was carried over');
     expect(result.plan.filter((line) => line['kind'] === 'at_risk')).toEqual([
       expect.objectContaining({ field: 'room', old: 'Room 12 on the third floor', new: 'Room 12 on' }),
     ]);
     expect(result.summary.losses?.destroyed).toBe(1);
+    // As it does where the job allows that; what the answers show of the others is told, without looking again.
+    const warned = await desk.import(file, { ...job, write: { at_risk: 'warn' } });
+    expect([warned.exitCode, warned.outcomes]).toEqual([
+      0,
+      ['2 unchanged', '3 updated', '4 updated', '5 updated', '6 updated'],
+    ]);
+    expect(warned.summary.losses?.destroyed).toBe(responses === 'full' ? 4 : 1);
   });
 
   it('case and blanks are another form alone: the run goes on', async () => {

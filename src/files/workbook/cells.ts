@@ -50,18 +50,28 @@ const VALUES: Readonly<Record<Exclude<CellKind, 'cell'>, Look>> = {
 };
 
 /** The look of a value with the form of its kind: also that of the blank cells of its column. */
-export function valueLook(kind: CellKind, tone: Tone): Look {
-  return kind === 'cell' ? TONES[tone] : { ...VALUES[kind], vertical: 'top', ...TONES[tone] };
+export function valueLook(kind: CellKind, tone: Tone, chosen = false): Look {
+  return kind === 'cell'
+    ? { ...(chosen ? { format: TEXT } : {}), ...TONES[tone] }
+    : { ...VALUES[kind], vertical: 'top', ...TONES[tone] };
 }
 
 /**
  * A writer for the column at a 0-based position. Values with the form of the column's kind become numbers, dates and
- * booleans with a format that shows every digit, everything else text.
+ * booleans with a format that shows every digit, everything else text. `chosen`: texts stay texts when somebody takes another
+ * one from the list of the cell, which programs read as if it were typed.
  */
-export function cellWriter(styles: Styles, kind: CellKind, index: number, tone: Tone, report: CellReport): CellWriter {
+export function cellWriter(
+  styles: Styles,
+  kind: CellKind,
+  index: number,
+  tone: Tone,
+  report: CellReport,
+  chosen = false,
+): CellWriter {
   const open = `<c r="${columnName(index)}`;
   const text = textWriter(styles, kind === 'cell' ? {} : { format: TEXT, vertical: 'top' }, index, tone, report);
-  if (kind === 'cell') return typedWriter(styles, open, tone, text);
+  if (kind === 'cell') return typedWriter(styles, open, tone, text, chosen);
   const value = valueWriter(styles, kind, tone);
   if (!value) return (cell, row) => text(String(cell), row);
   return (cell, row) => {
@@ -157,13 +167,13 @@ const LONGEST_CODE = 100;
 const MISREAD_CODE = /^(?:0\d+|\d{12,}|\d+[eE]\d+|\d{1,2}-\d{1,2}|\p{L}{3,9}-?\d{1,2}|[=@].*|[+-]\D.*)$/su;
 
 /** Cells as a reader has handed them over: reading the workbook gives the same ones back. */
-function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter): CellWriter {
+function typedWriter(styles: Styles, open: string, tone: Tone, text: TextWriter, chosen: boolean): CellWriter {
   const styleOf = memoize((format) => styles.of({ format, ...TONES[tone] }), CACHE_SIZE);
   const value = (row: string, xml: string, format = 'General', type = '') =>
     `${open}${row}" s="${styleOf(format)}"${type}>${xml}</c>`;
   return (cell, row) => {
     if (typeof cell === 'string') {
-      const code = cell.length <= LONGEST_CODE && MISREAD_CODE.test(cell);
+      const code = chosen || (cell.length <= LONGEST_CODE && MISREAD_CODE.test(cell));
       return text(cell, row, code ? TEXT : '');
     }
     switch (cell.t) {

@@ -137,11 +137,12 @@ export async function writeTableSheet(book: BookWriter, table: BookTable): Promi
       first ||= columnName(i) + at;
     },
   };
+  const isChosen = (tone: Tone, i: number) => tone === 'fault' && (columns[i]?.choices?.length ?? 0) > 0;
   const writers: Partial<Record<Tone, CellWriter[]>> = {};
   const writerOf = (tone: Tone, i: number): CellWriter => {
     const own = tone === 'plain' && columns[i]?.readOnly ? 'soft' : tone;
     writers[tone] ??= [];
-    writers[tone][i] ??= cellWriter(book.styles, columns[i]?.kind ?? 'cell', i, own, report);
+    writers[tone][i] ??= cellWriter(book.styles, columns[i]?.kind ?? 'cell', i, own, report, isChosen(tone, i));
     return writers[tone][i];
   };
   const writeAside = (sheet: SheetWriter, text: string) =>
@@ -158,7 +159,11 @@ export async function writeTableSheet(book: BookWriter, table: BookTable): Promi
       if (cell !== '') xml += writerOf(mark?.tone ?? tone, i)(cell, number);
       // A cell that is blank, or becomes so, has its look, too.
       else if (mark)
-        xml += textCell(columnName(i) + number, '', book.styles.of(valueLook(columns[i]?.kind ?? 'cell', mark.tone)));
+        xml += textCell(
+          columnName(i) + number,
+          '',
+          book.styles.of(valueLook(columns[i]?.kind ?? 'cell', mark.tone, isChosen(mark.tone, i))),
+        );
     }
     return sheet.row(row, xml, report.lines > 1 ? Math.min(report.lines, 4) * LINE_HEIGHT : undefined);
   };

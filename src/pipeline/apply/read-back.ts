@@ -134,6 +134,7 @@ export class ReadBack {
     if (answered && typeof answered['id'] === 'number') {
       seen = this.compare(answered, merge);
       if (!first && isIntact(seen) && (seen.applied || !seen.unclear)) return { issues: seen.issues };
+      if (!first && this.isAccepted(seen)) return lostOf(seen, merge);
     }
     const inDoubt = seen.dropped.length > 0 && !this.answersUnreliable && this.run.options.plan.spec.readable;
     if (first) return this.reread(id, merge, seen, wait);
@@ -165,6 +166,7 @@ export class ReadBack {
         if (inAnswer.dropped.length > 0) this.answersUnreliable = true;
         return { issues: seen.issues };
       }
+      if (this.isAccepted(seen)) return lostOf(seen, merge);
     }
     if (isIntact(seen)) return { issues: seen.issues };
     const lost = [...seen.dropped, ...(isWithoutEffect(seen) ? seen.stale : [])];
@@ -173,13 +175,19 @@ export class ReadBack {
       runFailure(
         `The update of ${plan.spec.name} ${id} was read back, and ${isUncleared ? 'it still holds the old value of' : 'the service did not keep'} ${lost.map((field) => storedPart(field, seen)).join(', ')}${isUncleared ? ', which was to be cleared' : ''}. The run stops here: nothing more is sent, and the rows that were not reached are as they were.`,
         [
-          'before.ndjson among the reports holds the record as it was. `rowferry doctor --probe` finds out what the service keeps.',
+          `before.ndjson among the reports holds the record as it was. ${seen.altered.size > 0 ? 'Where the service works such a value out itself, or another program does, state `write: { at_risk: warn }` in the job: then the run goes on, and tells it of the rows where it sees it.' : '`rowferry doctor --probe` finds out what the service keeps.'}`,
         ],
       ),
     );
     return seen.dropped.length > 0
-      ? { issues: [...seen.issues, ...lossWarnings(seen, merge)], lost: lostValues(seen, merge) }
+      ? lostOf(seen, merge)
       : { issues: [...seen.issues, ...this.staleFaults(id, merge, seen.stale)], unchanged: true };
+  }
+
+  /** The update took effect, and the job allows what the service made of values that the row leaves alone; none is gone altogether. */
+  private isAccepted({ dropped, altered, applied }: Differences): boolean {
+    const allows = this.run.options.plan.job?.write.at_risk === 'warn';
+    return allows && applied && dropped.length > 0 && dropped.every((field) => altered.has(field));
   }
 
   private compare(record: Json, merge: Merge): Differences {
@@ -263,11 +271,12 @@ function isWithoutEffect({ stale, applied, unclear }: Differences): boolean {
   return stale.length > 0 && !applied && !unclear;
 }
 
-/** The fields that are gone: what was sent, and what is left. An undo goes by it. */
-function lostValues({ dropped, altered }: Differences, merge: Merge): FieldDiff[] {
-  return dropped.map((field) => {
-    return { field, old: merge.target[field] ?? null, new: altered.get(field) ?? null, kind: 'at_risk' };
+/** What is gone, told; and as fields, what was sent and what is left: an undo goes by it. */
+function lostOf(seen: Differences, merge: Merge): Verified {
+  const lost = seen.dropped.map((field): FieldDiff => {
+    return { field, old: merge.target[field] ?? null, new: seen.altered.get(field) ?? null, kind: 'at_risk' };
   });
+  return { issues: [...seen.issues, ...lossWarnings(seen, merge)], lost };
 }
 
 /** The field, and what the service made of it. */

@@ -236,9 +236,13 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     /** Of a name that is missing: whether it is certain that no record bears it, nor one that differs in case or invisible characters alone. */
     mayCreate: (target: ReferenceTarget, name: string) =>
       !tables.get(target)?.isUncertain && !foldedNames(target).has(foldText(name)),
-    /** All names of a list that was read whole. */
-    names: (target: ReferenceTarget): readonly string[] =>
-      tables.get(target)?.isWhole ? [...allNames(target)].sort() : [],
+    /** Whether records may be there that its list did not show. */
+    isUncertain: (target: ReferenceTarget) => tables.get(target)?.isUncertain === true,
+    /** Under which each record of a list that was read whole is found. */
+    spellings: (target: ReferenceTarget): string[][] =>
+      [...(tables.get(target)?.isWhole ? (tables.get(target)?.byId.values() ?? []) : [])].map(({ record }) =>
+        (NAME_SOURCES[target]?.names ?? []).map((field) => String(record[field] ?? '')),
+      ),
     /** Whether the whole list was read, and no record there has this id. */
     lacks: (target: ReferenceTarget, id: number) =>
       tables.get(target)?.isWhole === true && !tables.get(target)?.byId.has(id),

@@ -265,7 +265,9 @@ function lookupFault(
   }
   const hint = found.nearest.length ? ` Did you mean ${found.nearest.map((name) => `"${name}"`).join(' or ')}?` : '';
   const next = directory.isListed(value.named)
-    ? ` Correct the cell, or create the ${what} in the service first.`
+    ? directory.isUncertain(value.named)
+      ? ' It may be there all the same: the list changed while it was read, or the service counts more than it shows. Import the row again later, or write the id, e.g. `id:17`.'
+      : ` Correct the cell, or create the ${what} in the service first.`
     : ` The service has no list of these: the name is known once a record that was read or written uses it. Write the id instead, e.g. \`id:17\`.`;
   const id = isId(value.name) ? ', nor a record with this id' : '';
   return fault('reference_not_found', `There is no ${what} "${value.name}"${id}.${hint}${next}`, where);

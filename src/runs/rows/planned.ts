@@ -114,7 +114,7 @@ export function checkAgainstPlan(change: Change, planned: Planned, snapshot: Pic
   if (then && then.op === now.op && then.mark === now.mark) return change;
   const { ref, key, issues } = change;
   const id = 'id' in change ? change.id : undefined;
-  const message = `Somebody changed ${id === undefined ? 'the records' : `record ${id}`} after this row was planned: ${planDifference(then, now)}. Nothing was sent. Run the file again to plan it anew.`;
+  const message = `${id === undefined ? 'The records' : `Record ${id}`}, or what the row refers to, changed after this row was planned: ${planDifference(then, now)}. Nothing was sent. Run the file again to plan it anew.`;
   return {
     ref,
     key,
@@ -130,5 +130,5 @@ function planDifference(then: PlannedWrite | undefined, now: PlannedWrite): stri
   const what = (one: PlannedWrite) => (one.op === 'create' ? 'a new record' : `an update of record ${one.id}`);
   if (!then) return `it was to be left alone, and would now be ${what(now)}`;
   if (then.op !== now.op || then.id !== now.id) return `the plan was ${what(then)}, and it would now be ${what(now)}`;
-  return 'a field that this row sets has another value now';
+  return 'a field would now get another value, or lose another one';
 }

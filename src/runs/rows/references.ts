@@ -130,14 +130,14 @@ export function openReferences(run: Run, { names, known: knownIds }: Staged): Re
         if (one.rows++ === 0 || change.ref.row < one.row) one.row = change.ref.row;
       }
     },
-    withhold(planned) {
-      const change = withoutCreatedWarning(planned);
-      if (!created || provisionalIds(change).length === 0) return change;
+    withhold(change) {
+      const [id] = provisionalIds(change);
+      if (!created || id === undefined) return withoutCreatedWarning(change);
       const { ref, key, issues } = change;
-      const message =
-        'When the run was planned this row was to be left alone, and what it refers to was not created. The records have changed since: nothing was sent. Import the row again.';
+      const { resource, name } = byId[-1 - id] as MissingName;
+      const message = `There is no ${resource} "${name}" now, and what was planned does not create it: the records changed after this row was planned. Nothing was sent. Run the file again to plan it anew.`;
       const issue = fault('changed_meanwhile', message);
-      return { ref, key, kind: 'settled', outcome: 'conflict', issues: [...issues, issue] };
+      return withoutCreatedWarning({ ref, key, kind: 'settled', outcome: 'conflict', issues: [...issues, issue] });
     },
     keep: () => store.setValue(PLANNED_KEY, needed()),
     async create(execute) {

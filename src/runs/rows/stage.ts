@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { chooseNames } from '../../blank-workbook/columns.js';
 import { createNumberSet, type NumberSet } from '../../compact/dense-map.js';
 import { runFailure, usageError } from '../../model/error.js';
 import { jobFaultText, type RowsJob } from '../../model/job.js';
@@ -206,7 +207,7 @@ async function assertJobFitsFile({ job, request, source, settings }: Run): Promi
 export async function resolveRows(run: Run, staged: Staged, newRecords?: NewRecords): Promise<Resolved> {
   const directory = await loadDirectory(staged.names.names, staged);
   staged.lexicon.useDirectory(directory);
-  run.namesOf = directory.names;
+  run.namesOf = (target) => chooseNames(directory.spellings(target)).names;
   const facts = staged.facts ?? (await lookUpNames(run, staged, directory, newRecords));
   reached('resolved');
   return { ...staged, ...facts, directory, ...(newRecords ? { newRecords } : {}) };
