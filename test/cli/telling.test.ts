@@ -27,12 +27,6 @@ const at = (progress: Partial<Progress>): Progress => ({
 });
 
 describe('the redactor', () => {
-  it('replaces a secret as it is, inside JSON and inside a URL (86)', () => {
-    const clean = redactor(['pass"word/1']);
-    const text = `${JSON.stringify({ a: 'x pass"word/1 y' })} ?t=${encodeURIComponent('pass"word/1')} pass"word/1`;
-    expect(clean(text)).toBe('{"a":"x [secret] y"} ?t=[secret] [secret]');
-  });
-
   it('leaves nothing of a secret that contains another one', () => {
     expect(redactor(['abcdefgh', 'abcdefgh-ijkl'])('abcdefgh-ijkl abcdefgh')).toBe('[secret] [secret]');
   });
@@ -176,6 +170,21 @@ describe('the progress line', () => {
     speed.addPoint(at({ phase: 'reporting', done: 0 }), 76_000);
     expect(speed.rate()).toBeUndefined();
     expect(speed.secondsLeft()).toBeUndefined();
+  });
+
+  it('follows a slow-down of the time left, smoothed', () => {
+    const left = (rows: readonly number[]) => {
+      const speed = createRateMeter();
+      for (const [second, done] of rows.entries()) speed.addPoint(at({ done, total: 5_000 }), second * 1_000);
+      return /· ([\d:]+) left/.exec(progressLine(at({ done: rows.at(-1) ?? 0, total: 5_000 }), speed, 200))?.[1];
+    };
+    const quick = Array.from({ length: 11 }, (_, second) => second * 100);
+    const slow = Array.from({ length: 10 }, (_, second) => 1_010 + second * 10);
+    expect(left(quick)).toBe('0:40');
+    // One second of ten tells a little, all of them tell the new pace.
+    expect(left([...quick, ...slow.slice(0, 1)])).toBe('0:44');
+    expect(left([...quick, ...slow])).toBe('6:30');
+    expect(left([999, 5_000])).toBeUndefined();
   });
 
   it('does without a total, and fits its width', () => {

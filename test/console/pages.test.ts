@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { until } from '../support/until.js';
 import { closeBrowser, hasBrowser } from './browser.js';
 import * as sample from './samples.js';
 import { type Answers, SESSION, type Stage, stage } from './stage.js';
@@ -615,8 +616,11 @@ describe.skipIf(!hasBrowser)('the pages, as they are used', () => {
       await page.getByText('mara · approver').waitFor();
       answers['GET /session'] = { ...SESSION, name: 'vic', role: 'viewer' };
       await page.evaluate('Date.now = ((now) => () => now() + 10_000)(Date.now)');
-      await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
-      await page.getByText('vic · viewer').waitFor();
+      // The page listens some time after it has drawn.
+      await until(async () => {
+        await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
+        return page.getByText('vic · viewer').isVisible();
+      });
     }));
 
   it('a session that ends while a run is followed is said, and the run goes on being followed after the sign-in', () =>

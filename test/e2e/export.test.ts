@@ -215,6 +215,9 @@ describe('refused before the list is read', () => {
     expect(await readFile(join(desk.dir, 'assets.yaml'), 'utf8')).toBe('kind: import\n');
     await desk.export('asset', 'others.xlsx', { editable: true });
     await desk.export('asset', 'others.xlsx', { editable: true });
+    const another = desk.export('asset', 'others.csv', { editable: true });
+    await expect(another).rejects.toThrow(/others\.yaml is there and is not the job of others\.csv/);
+    await expect(readFile(join(desk.dir, 'others.csv'))).rejects.toThrow('ENOENT');
   });
 });
 

@@ -19,7 +19,6 @@ const SUPPLIERS = {
 };
 const CUSTOMERS = { ...SUPPLIERS, resource: 'customer' };
 const ROWS = 6;
-/** Long enough for what a busy machine answers well. */
 const FAST = { ROWFERRY_TIMEOUT: '1' };
 
 let desk: Desk;
@@ -40,6 +39,8 @@ const sent = () =>
 const all = (outcome: string, rows = ROWS) => Array.from({ length: rows }, () => outcome);
 
 describe('a create whose effect is open is found by its key, and there is one record', () => {
+  /** Only where nothing else ends the request: on a busy machine an answer takes its time, too. */
+  const patience = (fault: string) => (/^(?:timeout|drip)/.test(fault) ? { env: FAST } : {});
   const cases: [string, string, number][] = [
     ['no answer, not executed (2)', 'timeout_before', 2],
     ['no answer, executed (3)', 'timeout_after', 1],
@@ -58,7 +59,7 @@ describe('a create whose effect is open is found by its key, and there is one re
   ];
   it.each(cases)('asset: %s', async (_, fault, requests) => {
     desk = await openDesk({ faults: [`POST /asset nth=3 ${fault}`] });
-    const imported = await desk.import(await assets(), ASSETS, { env: FAST });
+    const imported = await desk.import(await assets(), ASSETS, patience(fault));
     expect(outcomes(imported)).toEqual(all('created'));
     expectTruth(imported, desk.sandbox, 'asset', 'serial_number', ROWS);
     expect(imported.exitCode).toBe(0);
@@ -69,7 +70,7 @@ describe('a create whose effect is open is found by its key, and there is one re
 
   it.each(cases)('supplier, whose list has no filter: %s', async (_, fault) => {
     desk = await openDesk({ faults: [`POST /supplier nth=2 ${fault}`] });
-    const imported = await desk.import(await parties(), SUPPLIERS, { env: FAST });
+    const imported = await desk.import(await parties(), SUPPLIERS, patience(fault));
     expect(outcomes(imported)).toEqual(all('created'));
     expectTruth(imported, desk.sandbox, 'supplier', 'name', ROWS);
   });

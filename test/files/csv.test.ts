@@ -45,11 +45,12 @@ describe('rows', () => {
   ])(
     'millions of blank rows in %s, also packed, cost no turn of their own (102)',
     async (_, name, head, end, blanks) => {
-      for (const blank of blanks) {
-        const text = Buffer.concat([Buffer.from(head), Buffer.from(blank.repeat(2_000_000)), Buffer.from(end)]);
+      for (const [at, blank] of blanks.entries()) {
+        const count = at === 0 ? 2_000_000 : 200_000;
+        const text = Buffer.concat([Buffer.from(head), Buffer.from(blank.repeat(count)), Buffer.from(end)]);
         for (const path of [await file(name, text), await file(`${name}.gz`, gzipSync(text))]) {
           const { rows } = await read(path);
-          expect(rows.at(-1)?.row).toBe(2_000_002);
+          expect(rows.at(-1)?.row).toBe(count + 2);
         }
       }
       const feed = createRecordFeed({

@@ -114,8 +114,8 @@ test('memory does not grow with the rows', async () => {
     expect(written).toBe(rows);
     return peak;
   };
-  const small = await peakOf(25_000);
-  const large = await peakOf(150_000);
+  const small = await peakOf(15_000);
+  const large = await peakOf(90_000);
   // Six times the rows; what the collector leaves standing differs by some tens of megabytes.
   expect(large).toBeLessThan(small + 60);
   expect(large).toBeLessThan(160);

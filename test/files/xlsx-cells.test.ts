@@ -59,6 +59,7 @@ describe('shared and inline strings', () => {
   test('a number of a shared string may stand between blanks; what is no number is refused', async () => {
     const strings = '<si><t>x</t></si>';
     expect(await firstCell('<c t="s"><v>\n 0 </v></c>', { strings })).toBe('x');
+    expect(await firstCell('<c t="s"><v>1</v></c><c><v>1</v></c>', { strings: `<si/><si/>${strings}` })).toBe('');
     for (const bad of ['1', '-0', '0.0', '1e0', 'x', '99999999999']) {
       const path = await sheet(`${HEAD}<row r="2"><c t="s"><v>${bad}</v></c></row>`, { strings });
       expect((await refusal(read(path))).message).toContain(`refers to text number ${bad}`);

@@ -89,19 +89,6 @@ describe('parts', () => {
     expect(await cells(replaced(part, 'UTF-8', 'utf-16'))).toEqual(EXPECTED);
   });
 
-  test('macro workbooks, templates and add-ins are read as they are', async () => {
-    for (const name of ['b.xlsm', 'b.xltx', 'b.xltm', 'b.xlam']) {
-      const macros = zipOf([...bookParts(spec), { name: 'xl/vbaProject.bin', data: 'd0cf11e0' }]);
-      expect(await cells(macros, name)).toEqual(EXPECTED);
-    }
-  });
-
-  test('a binary workbook is named, with what to do', async () => {
-    const content = zipOf([{ name: 'xl/workbook.bin', data: 'x' }]);
-    const { message } = await refusal(openSource(await put(content, 'b.xlsb')));
-    expect(message).toMatch(/binary workbook \(\.xlsb\).*save it as \.xlsx/);
-  });
-
   test('a sheet without a part, and two sheets of one part, are refused', async () => {
     const none = replaced('xl/workbook.xml', 'r:id="s1"', 'r:id="s9"');
     expect((await refusal(openSource(await put(none)))).message).toContain(

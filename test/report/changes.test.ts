@@ -203,13 +203,6 @@ describe('rows with the same reason', () => {
     expect(text).toContain('Ids 9 and 19.');
   });
 
-  test('without a value to quote stands as it is', () => {
-    const rows = [2, 3].map((at) => row(outcome(at, 'invalid', { issues: [fault('required', 'Fill the cell.')] })));
-    expect(words(pageOf(summary({ invalid: 2 }, { status: 'partial' }), rows))).toContain(
-      '2 rows, same reason. Fill the cell.',
-    );
-  });
-
   test('the commonest come first, and those that are not shown are counted', () => {
     const rows = Array.from({ length: 300 }, (_, at) => bad(at + 2, 'x', `Column ${at}`));
     const text = words(

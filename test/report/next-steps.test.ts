@@ -67,11 +67,6 @@ describe('a brake that stopped the plan', () => {
     expect(steps(braked)).toContain(`rowferry runs approve ${braked.run} --by NAME`);
   });
 
-  test('of a report-only run, which has rows that were refused in no case', () => {
-    const braked = night({ updated: 9, invalid: 1 }, { status: 'braked', dry_run: true });
-    expect(next(braked)).toContain(`rowferry runs approve ${braked.run} --by NAME`);
-  });
-
   test('of an import: --force', () => {
     const braked = summary({ not_attempted: 9 }, { status: 'braked' });
     expect(next(braked)).toContain('--force');
@@ -99,11 +94,6 @@ describe('refusals that stopped a run while it was writing', () => {
       'Stopped by a brake: no row was put right; 60 orphans (4 acted on, 3 need a person, 53 not acted on).',
     );
     expect(next(braked)).not.toContain('runs approve');
-  });
-
-  test('of an approved run', () => {
-    const braked = night({ updated: 20, rejected: 3 }, { status: 'braked', of_run: EARLIER });
-    expect(next(braked)).toContain('Put right what the service refused');
   });
 
   test('of an import: the rejected file holds all that is left', () => {
@@ -167,13 +157,5 @@ describe('a rehearsed undo', () => {
 
   test('in which nothing would be put back leads nowhere', () => {
     expect(next(summary({ unchanged: 3 }, more))).toBe('');
-  });
-});
-
-describe('a retry of a reconciliation', () => {
-  const more = { kind: 'reconcile', of_run: EARLIER } as const;
-
-  test('leads to the reports that it has', () => {
-    expect(next(summary({ updated: 1, conflict: 1 }, more))).toContain('report.html');
   });
 });

@@ -220,12 +220,6 @@ describe('console summary', () => {
     ]);
   });
 
-  test('one of a thing is said as one', () => {
-    const one = summary({ created: 1 }, { requests: { total: 1, reads: 0, writes: 1, retries: 1 } });
-    expect(summaryText(one)).toContain('1 request (0 reads, 1 write, 1 retry)');
-    expect(reportPage(one, none)).toContain('1 request (0 reads, 1 write, 1 retry)');
-  });
-
   test('a note is told to its end, which says what to do; of a value its beginning is enough', () => {
     const note = `${'Rows 2 and 3 look odd. '.repeat(20)}Delete them.`;
     const fault = { code: 'too_long' as const, count: 1, column: 'Name', example: 'x'.repeat(3_000) };

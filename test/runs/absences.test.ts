@@ -6,14 +6,6 @@ describe('absences', () => {
     countAbsences(absent, ids, { run, sha256: `file of ${run}`, date: `date of ${run}`, certain: true, ...more });
   const counts = (absent: Absences) => Object.fromEntries([...absent].map(([id, one]) => [id, one.absences]));
 
-  it('count one for each certain run with another file', () => {
-    const first = count(new Map(), [3, 5], 'a');
-    expect(first.get(3)).toEqual({ since: 'date of a', absences: 1, sha256: 'file of a', run: 'a' });
-    const second = count(first, [3, 5, 9], 'b');
-    expect(counts(second)).toEqual({ 3: 2, 5: 2, 9: 1 });
-    expect(second.get(3)).toEqual({ since: 'date of a', absences: 2, sha256: 'file of b', run: 'b' });
-  });
-
   it('of the same file count once', () => {
     const first = count(new Map(), [3], 'a');
     expect(count(first, [3], 'b', { sha256: 'file of a' }).get(3)).toBe(first.get(3));
@@ -46,11 +38,5 @@ describe('absences', () => {
     expect(counts(count(first, [3], 'b', { certain: false }))).toEqual({ 3: 0 });
     const sure = { since: 'date of a', absences: 1, sha256: 'file of a', run: 'b' };
     expect(count(first, [3], 'b', { sha256: 'file of a' }).get(3)).toEqual(sure);
-  });
-
-  it('leave what they were given alone', () => {
-    const first = count(new Map(), [3], 'a');
-    count(first, [4], 'b');
-    expect(counts(first)).toEqual({ 3: 1 });
   });
 });

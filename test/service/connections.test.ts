@@ -52,7 +52,7 @@ test('requests beyond the connections wait, and go out in the order they came', 
 });
 
 test('a connection whose request was given up serves the next one', async () => {
-  const { http, seen } = await service(1, 100);
+  const { http, seen } = await service(1, 1_000);
   expect(await ask(http, '/silent')).toMatchObject({ kind: 'fault', sent: true, cause: 'timeout' });
   const next = ask(http, '/next');
   await until(() => seen.held.some(({ path }) => path === '/next'));
@@ -118,7 +118,7 @@ test('a certificate that is not trusted ends at once what never had an answer, a
     const said = await refusal(client(url, { patienceMs: 60_000 }).get('asset', 1));
     expect(said).toContain("cannot succeed: the service's TLS certificate is self-signed; NODE_EXTRA_CA_CERTS names");
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    const service = client(url, { patienceMs: 30 });
+    const service = client(url, { patienceMs: 1_000 });
     expect(await service.get('asset', 1)).toEqual({ id: 1 });
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', undefined);
     expect(await refusal(service.get('asset', 1))).toMatch(/did not succeed within .* certificate is self-signed/);

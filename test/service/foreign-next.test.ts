@@ -44,24 +44,6 @@ test.each<[string, (page: number, own: string, other: string) => unknown]>([
   for (const { headers } of service.seen) expect(headers.authorization).toBe('Bearer planted-secret-token');
 });
 
-test.each([301, 302, 303, 307, 308])(
-  'a read redirected (%i) on the way through a list stays here (17, 85)',
-  async (status) => {
-    const other = await foreign();
-    const service = await serve((response, { url }) => {
-      if (url.searchParams.get('page') !== '2') {
-        json(response, 200, { count: 60, results: Array.from({ length: 25 }, (_, i) => ({ id: i + 1 })) });
-        return;
-      }
-      response.writeHead(status, { location: `${other.url}/api/v2/asset/?page=2&token=planted-secret-token` }).end();
-    });
-    const text = await refusal(client(service.url).page('asset', 2));
-    expect(text).toContain(`redirected (${status})`);
-    expect(text).not.toContain('planted-secret-token');
-    expect(other.seen).toEqual([]);
-  },
-);
-
 test.each([302, 307])(
   'client id and secret are sent to no address that the token service names (%i) (85)',
   async (status) => {
@@ -80,20 +62,3 @@ test.each([302, 307])(
     expect([other.seen, service.seen]).toEqual([[], []]);
   },
 );
-
-test('a proxy that the environment names gets nothing (85)', async () => {
-  const proxy = await foreign();
-  const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'] as const;
-  const before = names.map((name) => process.env[name]);
-  for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : proxy.url;
-  try {
-    const service = await listing(() => null);
-    expect((await client(service.url).page('asset', 1)).count).toBe(60);
-    expect(proxy.seen).toEqual([]);
-  } finally {
-    names.forEach((name, i) => {
-      if (before[i] === undefined) delete process.env[name];
-      else process.env[name] = before[i];
-    });
-  }
-});

@@ -142,9 +142,10 @@ test.each([301, 302, 303, 307, 308])(
       await refusal(service.create('asset', { name: 'x' })),
       await refusal(service.update('asset', 5, { name: 'x' })),
     ];
-    for (const text of told) {
-      expect(text).toContain(`redirected (${status})`);
+    for (const [at, text] of told.entries()) {
+      expect(text).toContain(`redirected (${status}) to ${other.url}/api/v2/asset/5/`);
       expect(text).not.toContain('planted');
+      expect(text.includes('lose the body')).toBe(at > 1);
     }
     expect(seen).toHaveLength(4);
     expect(other.seen).toEqual([]);

@@ -142,17 +142,6 @@ test('access denied stops the run and names path, company and the words of the s
   expect(seen.length).toBe(1);
 });
 
-test.each([301, 302, 307, 308])('a redirect (%i) is never followed, its target named', async (status) => {
-  const other = await serve((response) => json(response, 200, { id: 5 }));
-  const { url } = await serve((response) => {
-    response.writeHead(status, { location: `${other.url}/api/v2/asset/5/` }).end();
-  });
-  const service = client(url);
-  expect(await refusal(service.get('asset', 5))).toContain(`(${status}) to ${other.url}/api/v2/asset/5/`);
-  expect(await refusal(service.create('asset', { name: 'x' }))).toContain('lose the body');
-  expect(other.seen.length).toBe(0);
-});
-
 test('a refused read stops the run with the words of the service', async () => {
   const { url, seen } = await serve((response) => json(response, 400, { ordering: ['Not an ordering.'] }));
   expect(await refusal(client(url).page('asset', 1, { ordering: 'x' }))).toContain('ordering: Not an ordering.');

@@ -215,7 +215,7 @@ const BROKEN: Readonly<Record<string, PassRules>> = {
 
 test.each(Object.entries(BROKEN))('the simulation catches: %s', async (_name, rules) => {
   let caught = 0;
-  for (let seed = 1; seed <= 200; seed++) {
+  for (let seed = 1; seed <= 200 && caught === 0; seed++) {
     const told = story(seed, {
       kind: seed % 2 === 0 ? 'compensating' : 'removals',
       mood: seed % 4 < 2 ? 'some' : 'heavy',

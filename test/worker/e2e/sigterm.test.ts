@@ -9,11 +9,8 @@ afterEach(() => crew?.close());
 
 const ROWS = 1_500;
 
-/** Whether folders are shared does not matter to the store, so it is tried on one. */
-const cases = (await sharedStores()).flatMap((store) => [
-  ...(store.name === 'redis' ? [{ ...store, sharedHome: true }] : []),
-  { ...store, sharedHome: false },
-]);
+/** Whether folders are shared does not matter to the store: each is tried on one. */
+const cases = (await sharedStores()).map((store) => ({ ...store, sharedHome: store.name === 'redis' }));
 
 describe.each(cases)('a coordinator that is told to end under load, on $name, one home: $sharedHome', (one) => {
   it('ends in time and keeps everything; the other worker goes on', async () => {
