@@ -187,7 +187,7 @@ test('1,000 lists that change while they are read (20, 21, 22)', async () => {
 
 /** The same reading under other rules. */
 async function readUnder(rules: PassRules, { list, parallel }: Story): Promise<WholeList> {
-  const log = openPageLog(newFile(), '{}');
+  const log = openPageLog(newFile());
   const slots = new Slots();
   const read: ReadPage = (page, pastEnd, isKnown) => list.service.page('asset', page, {}, { pastEnd, isKnown });
   const result = await readPasses(read, log, slots, rules, { parallel: () => parallel });

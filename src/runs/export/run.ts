@@ -90,7 +90,6 @@ export async function reopenExport(
     await removeLeftovers(folder);
     return { finished: { summary, exitCode, reportDir: request.reportDir } };
   }
-  await dropStaleRecords(folder);
   return begin(saved, context, summary?.requests ?? NO_REQUESTS);
 }
 
@@ -104,14 +103,6 @@ async function removeLeftovers(folder: RunFolder): Promise<void> {
     // That process lives, and clears away itself.
     if (!(error instanceof LockedError)) throw error;
   }
-}
-
-/** What was read longer ago is read anew: people take a file for what the service holds now. */
-const READING_MAX_AGE_MS = 3_600_000;
-
-async function dropStaleRecords({ records }: RunFolder): Promise<void> {
-  const log = await stat(records).catch(() => undefined);
-  if (log && Date.now() - log.mtimeMs > READING_MAX_AGE_MS) await rm(records, { force: true });
 }
 
 async function begin(

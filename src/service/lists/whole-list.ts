@@ -3,19 +3,16 @@ import { parseJson, stringifyBody } from '../../model/json.js';
 import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
 import { readPage, recordIdOf } from '../transport/answer.js';
 import { Slots } from './id-set.js';
-import { type LoggedPage, openPageLog, type PageLog } from './page-log.js';
+import { openPageLog, type PageLog } from './page-log.js';
 import { backward, forward, NO_FACTS, openWindow, type PageKeys, Pass, type PassResult, type Walk } from './walk.js';
 import { barrenPageGuard, refusalOf } from './walk-list.js';
 
 export interface WholeListOptions {
-  /** Log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */
+  /** Takes what is read; one that is there is replaced. */
   readonly file: string;
   /** Records of this pass, after each page. */
   readonly onProgress?: (done: number, total: number, pass: number) => void;
-  /**
-   * Records as they come from the service, once a page (names are learned from them), but for pages that read as before. Of a
-   * log that is gone on with: those that were new or had changed.
-   */
+  /** Records as they come from the service, once a page (names are learned from them), but for pages that read as before. */
   readonly onRecords?: (records: readonly Json[]) => void;
   /**
    * Called where the first pass fits together, before the second begins: the list as it is believed if the second shows the
@@ -99,10 +96,9 @@ export const PASS_RULES: PassRules = {
  * loses nothing to removals (they move records to pages still to be read), a forward walk nothing to insertions. Pages are
  * asked for by number; `next` is never followed.
  *
- * A log that holds everything gives the list without a request, as it was then: how old a log may be, the caller decides.
  * Memory: 39 to 47 bytes a record, 8 more with `onFirstPass`; the records are in the log alone. Throws what `Service.page`
  * throws (a refusal of another page than page 1 is no fault, but a page without records), and a `RunError` where the log
- * cannot be written; the log then holds what was read, and another call with it goes on from there. Interface, section 8.
+ * cannot be written. Interface, section 8.
  */
 export async function readWholeList(
   service: Service,
@@ -110,7 +106,7 @@ export async function readWholeList(
   options: WholeListOptions,
 ): Promise<WholeList> {
   const { file, onFirstPass, ...listeners } = options;
-  const log = openPageLog(file, stringifyBody({ version: 3, resource }));
+  const log = openPageLog(file);
   const slots = new Slots();
   const remarks = new Set<string>();
   try {
@@ -222,12 +218,13 @@ interface PassesResult {
 export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
 
 /** What a page was found to hold. */
-type CachedPage = Pick<LoggedPage, 'count' | 'keys'> & { readonly hash: number };
+interface CachedPage {
+  readonly hash: number;
+  readonly count: number;
+  readonly keys: readonly number[];
+}
 
-/**
- * Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it;
- * pages that the log holds already are taken from there, and the service is asked for the rest.
- */
+/** Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it. */
 export async function readPasses(
   read: ReadPage,
   log: PageLog,
@@ -257,49 +254,38 @@ export async function readPasses(
     const checkBarren = barrenPageGuard();
     let shared = 0;
 
-    /** Shows a page's records in this pass and keeps what is new of them. */
-    const show = (line: LoggedPage, places: readonly number[]): PageKeys => {
+    /** Shows a page's records in this pass. */
+    const show = (page: number, { count, keys }: Omit<CachedPage, 'hash'>): PageKeys => {
       let fresh = 0;
       let again: number | undefined;
-      const found: number[] = [];
-      for (const key of line.keys) {
+      for (const key of keys) {
         const slot = slots.add(key);
-        found.push(slot);
         if (slots.markSeen(slot, number)) {
           fresh++;
           if (number > 1 && slots.isSeenIn(slot, number - 1)) shared++;
         } else again ??= key;
       }
-      if (number > 1 && line.at.length > 0) moved = true;
-      for (const [index, place] of line.at.entries()) slots.store(found[place] as number, places[index] as number);
-      return { page: line.page, count: line.count, keys: line.keys, fresh, again };
+      return { page, count, keys, fresh, again };
     };
 
     for (let step = walk.next(); !step.done; ) {
-      const kept = log.next(number, step.value.page);
-      let answer: PageKeys;
-      if (kept) {
-        if (options.onRecords && kept.places.length > 0) options.onRecords(log.read(kept.places));
-        answer = show(kept.line, kept.places);
-      } else {
-        const { page: at } = step.value;
-        const page = await window(step.value);
-        const cachedPage = page.known ? pageCache.get(at) : undefined;
-        let line: LoggedPage;
-        let text = '[]';
-        if (cachedPage) line = { pass: number, page: at, count: cachedPage.count, keys: cachedPage.keys, at: [] };
-        else {
-          const parsed = page.known ? reparsePage(page) : page;
-          options.onRecords?.(parsed.results);
-          ({ line, text } = lineOf(parsed, number, at, slots, log));
-          // A record that has changed may read as before where it is shown next: what it is then is to be kept.
-          if (line.at.some((place) => slots.find(line.keys[place] as number) >= 0)) pageCache.clear();
-          const { count, keys } = line;
-          if (page.text !== undefined) pageCache.set(at, { hash: hash53(page.text), count, keys });
-        }
-        answer = show(line, log.append(line, text));
-        checkBarren(answer.fresh, pass.latestCount);
+      const { page: at } = step.value;
+      const page = await window(step.value);
+      let content = page.known ? pageCache.get(at) : undefined;
+      if (!content) {
+        const parsed = page.known ? reparsePage(page) : page;
+        options.onRecords?.(parsed.results);
+        const { keys, news, text } = newsOf(parsed, slots, log);
+        // A record that has changed may read as before where it is shown next: what it is then is to be kept.
+        if (news.some((index) => slots.find(keys[index] as number) >= 0)) pageCache.clear();
+        if (number > 1 && news.length > 0) moved = true;
+        for (const [index, place] of log.append(text, news.length).entries())
+          slots.store(slots.add(keys[news[index] as number] as number), place);
+        content = { hash: hash53(page.text ?? ''), count: parsed.count, keys };
+        if (page.text !== undefined) pageCache.set(at, content);
       }
+      const answer = show(at, content);
+      checkBarren(answer.fresh, pass.latestCount);
       step = walk.next(answer);
       options.onProgress?.(pass.shownCount, Math.max(pass.latestCount, pass.shownCount), number);
     }
@@ -336,21 +322,20 @@ function reparsePage({ text = '' }: Page): Page {
   return { ...page, text };
 }
 
-/** A page as the log keeps it, with the JSON of what is new to the slots, or reads otherwise than it did. */
-function lineOf({ count, results, text }: Page, pass: number, page: number, slots: Slots, log: PageLog) {
+/** What is new to the slots on a page, or reads otherwise than it did: its places on the page, and its JSON for the log. */
+function newsOf({ results, text }: Page, slots: Slots, log: PageLog) {
   const idlessKeys = new Set<number>();
   const keys = results.map((record) => recordIdOf(record) ?? namelessKey(stringifyBody(record), idlessKeys));
   const known = keys.map((key) => slots.find(key));
   const places = known.map((slot) => (slot < 0 ? 0 : slots.place(slot)));
   const before = log.read(places.filter((place) => place > 0));
   let next = 0;
-  const at = results.flatMap((record, index) => {
+  const news = results.flatMap((record, index) => {
     const old = places[index] === 0 ? undefined : before[next++];
     return old && stringifyBody(old) === stringifyBody(record) ? [] : [index];
   });
-  const line: LoggedPage = { pass, page, count, keys, at };
-  if (text !== undefined && at.length === keys.length && !text.includes('\n')) return { line, text };
-  return { line, text: `[${at.map((index) => stringifyBody(results[index])).join()}]` };
+  if (text !== undefined && news.length === keys.length && !text.includes('\n')) return { keys, news, text };
+  return { keys, news, text: `[${news.map((index) => stringifyBody(results[index])).join()}]` };
 }
 
 /**
