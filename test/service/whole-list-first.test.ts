@@ -72,28 +72,3 @@ test('a list that came out as the first pass showed it is, record for record, wh
   );
   expect(Math.min(seen.asFirst, seen.moved)).toBeGreaterThan(30);
 });
-
-test('the next page is asked for when an answer has arrived, before it is taken in', async () => {
-  const living = livingList({ size: 1_000, inFlightLimit: 2 });
-  const underWay: number[] = [];
-  const service = {
-    inFlightLimit: 2,
-    async page(...[resource, page, query, options]: Parameters<typeof living.service.page>) {
-      const answer = await living.service.page(resource, page, query, {
-        ...options,
-        isKnown(text) {
-          const before = living.asked.length;
-          const known = options?.isKnown?.(text) ?? false;
-          underWay.push(living.asked.length - before);
-          return known;
-        },
-      });
-      return answer;
-    },
-  } as unknown as typeof living.service;
-  const list = await readWholeList(service, 'asset', { file: join(dir, `log-${files++}`) });
-  expect(list.consistency).toBe('verified');
-  expect(underWay.filter((asked) => asked === 1).length).toBeGreaterThan(60);
-  expect(living.mostPending).toBeLessThanOrEqual(2);
-  await list.close();
-});
