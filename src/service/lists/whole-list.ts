@@ -14,11 +14,6 @@ export interface WholeListOptions {
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   /** Records as they come from the service, once a page: names are learned from them. */
   readonly onRecords?: (records: readonly Json[]) => void;
-  /**
-   * Called where the first pass fits together, before the second begins: the list as it is believed if the second shows the
-   * same, to be read meanwhile. Whether it did, `asFirst` of the result says. It needs no closing.
-   */
-  readonly onFirstPass?: (list: WholeList) => void;
 }
 
 export interface WholeList {
@@ -30,8 +25,6 @@ export interface WholeList {
    * behind the end was not answered.
    */
   readonly problems: readonly string[];
-  /** It is the list that `onFirstPass` was given: the same records in the same form and order. */
-  readonly asFirst?: boolean;
   /**
    * Ids, ascending, as the list has them. Records without one are counted in `records` and come last from `read()`; they are
    * not among the ids.
@@ -96,7 +89,7 @@ export const PASS_RULES: PassRules = {
  * loses nothing to removals (they move records to pages still to be read), a forward walk nothing to insertions. Pages are
  * asked for by number; `next` is never followed.
  *
- * Memory: 39 to 47 bytes a record, 8 more with `onFirstPass`; the records are in the log alone. Throws what `Service.page`
+ * Memory: 39 to 47 bytes a record; the records are in the log alone. Throws what `Service.page`
  * throws (a refusal of another page than page 1 is no fault, but a page without records), and a `RunError` where the log
  * cannot be written. Interface, section 8.
  */
@@ -105,7 +98,7 @@ export async function readWholeList(
   resource: Readable,
   options: WholeListOptions,
 ): Promise<WholeList> {
-  const { file, onFirstPass, ...listeners } = options;
+  const { file, ...listeners } = options;
   const log = openPageLog(file);
   const slots = new Slots();
   const remarks = new Set<string>();
@@ -118,11 +111,6 @@ export async function readWholeList(
     const { problems, ...passes } = await readPasses(read, log, slots, PASS_RULES, {
       ...listeners,
       parallel: () => service.inFlightLimit,
-      onFirstPass() {
-        if (!onFirstPass) return;
-        const believed = { verified: true, passes: 1, problems: [], asFirst: true };
-        onFirstPass({ ...listOf(log, slots, believed), passes: 2 });
-      },
     });
     log.flush();
     return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] });
@@ -154,7 +142,7 @@ function remarkText(page: number, pastEnd: boolean, reason: string): string {
 
 /** The list that passes came to: what the last one showed where it is verified, else everything that was seen. */
 export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeList {
-  const { verified, passes, problems, asFirst } = result;
+  const { verified, passes, problems } = result;
   const keys = keysOf(slots, passes, verified);
 
   function* ids(): Generator<number> {
@@ -179,7 +167,6 @@ export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeL
     passes,
     records: keys.length,
     problems,
-    asFirst,
     ids,
     read: (wanted = keys) => read(wanted),
     close: async () => log.close(),
@@ -202,16 +189,12 @@ function keysOf(slots: Slots, lastPass: number, verified: boolean): Float64Array
 
 interface PassesOptions extends Pick<WholeListOptions, 'onProgress' | 'onRecords'> {
   readonly parallel: () => number;
-  /** The first pass was sound: what the slots hold is the list, if the next shows the same. */
-  readonly onFirstPass?: () => void;
 }
 
 interface PassesResult {
   readonly verified: boolean;
   readonly passes: number;
   readonly problems: readonly string[];
-  /** Two passes were enough, and the second showed every record in the form of the first. */
-  readonly asFirst: boolean;
 }
 
 export type ReadPage = (page: number, pastEnd: boolean) => Promise<Page>;
@@ -228,8 +211,6 @@ export async function readPasses(
   const window = openWindow(read, options.parallel);
   let sequential = false;
   let before: PassResult | undefined;
-  /** A pass after the first showed something new. */
-  let moved = false;
 
   for (let number = 1; ; number++) {
     const pass: Pass = new Pass(number, before ?? NO_FACTS, sequential);
@@ -240,7 +221,6 @@ export async function readPasses(
     /** Keeps what is new of a page, and shows its records in this pass. */
     const show = (page: number, { count, results }: Page): PageKeys => {
       const { keys, news } = newsOf(results, slots, log);
-      if (number > 1 && news.length > 0) moved = true;
       const places = log.append(news.map((index) => results[index] as Json));
       for (const [index, place] of places.entries())
         slots.store(slots.add(keys[news[index] as number] as number), place);
@@ -271,10 +251,8 @@ export async function readPasses(
     if (before && !sameSet) problems.push(differenceOf(result, before, shared));
     const verdict = rules.judge(result, before, sameSet);
     if (verdict !== 'open' || number === rules.maxPasses) {
-      const verified = verdict === 'verified';
-      return { verified, passes: number, problems, asFirst: verified && number === 2 && !moved };
+      return { verified: verdict === 'verified', passes: number, problems };
     }
-    if (number === 1 && result.sound) options.onFirstPass?.();
     sequential ||= !result.sound && !result.onlyNameless;
     before = result;
   }
