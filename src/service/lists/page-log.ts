@@ -42,13 +42,6 @@ export function openPageLog(path: string) {
         return found[place % PAGE] as Json;
       });
     },
-    flush: () => file.flush(),
-    close(): void {
-      try {
-        file.flush();
-      } finally {
-        file.close();
-      }
-    },
+    close: () => file.close(),
   };
 }

@@ -112,7 +112,6 @@ export async function readWholeList(
       ...listeners,
       parallel: () => service.inFlightLimit,
     });
-    log.flush();
     return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] });
   } catch (error) {
     log.close();
