@@ -93,7 +93,7 @@ export interface Operations {
   "POST /runs/{id}/stop": { query: {  }; body: Record<string, never>; answer: Accepted };
   /** Whether it is put aside: nothing more is to be done with it, and it waits for nobody. */
   "PUT /runs/{id}/aside": { query: {  }; body: { "aside": boolean; }; answer: undefined };
-  /** Sends a spreadsheet, as it is or as the file of a form. */
+  /** Sends a spreadsheet, as the body of the request. */
   "POST /files": { query: { "name"?: string; }; body: string | Uint8Array; answer: File };
   /** What is known of a file that was sent. */
   "GET /files/{id}": { query: {  }; body: undefined; answer: File };

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 
 /**
  * Text that is written once, and read back piece by piece while more is written: what would fill the memory lies here. Nothing
@@ -34,12 +34,12 @@ export function withFault<T>(fault: ToFault, work: () => T): T {
   }
 }
 
-/** Begins the file anew, or goes on behind the bytes that it is to `keepBytes`. */
-export function openScratchFile(path: string, fault: ToFault, keepBytes = 0): ScratchFile {
-  const file = withFault(fault, () => openFile(path, keepBytes));
+/** Begins the file anew. */
+export function openScratchFile(path: string, fault: ToFault): ScratchFile {
+  const file = withFault(fault, () => openSync(path, 'w+', 0o600));
   const tail = Buffer.allocUnsafeSlow(TAIL_BYTES);
   const reader = blockReader(file);
-  let written = keepBytes;
+  let written = 0;
   let pending = 0;
   let open = true;
 
@@ -94,13 +94,6 @@ export function openScratchFile(path: string, fault: ToFault, keepBytes = 0): Sc
       open = false;
     },
   };
-}
-
-function openFile(path: string, keepBytes: number): number {
-  if (keepBytes === 0) return openSync(path, 'w+', 0o600);
-  const file = openSync(path, 'r+');
-  ftruncateSync(file, keepBytes);
-  return file;
 }
 
 /**
@@ -185,28 +178,5 @@ export function* lineBlocks(file: number): Generator<readonly LineAt[]> {
     space.copyWithin(0, from, bytes.length);
     filled = bytes.length - from;
     at += from;
-  }
-}
-
-/** Where the last line that has its end ends; 0 where there is no such file. */
-export function lastLineEnd(path: string): number {
-  let file: number;
-  try {
-    file = openSync(path, 'r');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;
-    throw error;
-  }
-  try {
-    const block = Buffer.allocUnsafeSlow(LINE_BLOCK);
-    for (let to = fstatSync(file).size; to > 0; to -= LINE_BLOCK) {
-      const from = Math.max(0, to - LINE_BLOCK);
-      const bytes = readSync(file, block, 0, to - from, from);
-      const end = block.subarray(0, bytes).lastIndexOf(NEWLINE);
-      if (end >= 0) return from + end + 1;
-    }
-    return 0;
-  } finally {
-    closeSync(file);
   }
 }

@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { readWholeList, type WholeListOptions } from '../../src/service/lists/whole-list.js';
 import type { Json } from '../../src/service/port.js';
-import { cliPath } from '../support/build.js';
 import { client } from './server.js';
 
 let dir: string;
@@ -107,50 +104,3 @@ test('errors and throttling on the way change nothing', async () => {
   const { list } = await read(sandbox);
   expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: 300 });
 });
-
-test('a process that is killed while it reads is gone on with by another', async () => {
-  const sandbox = await sandboxOf(1_010, { latencyMs: 15 });
-  const file = newFile();
-  const modules = join(dirname(dirname(await cliPath())), 'service');
-  const script = join(dir, 'read.mjs');
-  await writeFile(
-    script,
-    `import { openService } from ${JSON.stringify(pathToFileURL(join(modules, 'service.js')).href)};
-     import { readWholeList } from ${JSON.stringify(pathToFileURL(join(modules, 'lists', 'whole-list.js')).href)};
-     const token = { kind: 'token', token: '${TOKEN}' };
-     const timeouts = { connectMs: 2_000, requestMs: 5_000 };
-     const service = openService({ baseUrl: process.argv[2], company: 1, token, timeouts, maxInFlight: 4 });
-     await readWholeList(service, 'asset', { file: process.argv[3] });`,
-  );
-  let kills = 0;
-  for (const enough of [20_000, 300_000, 900_000]) {
-    const child = spawn(process.execPath, [script, sandbox.url, file], { stdio: 'ignore' });
-    const ended = new Promise((resolve) => child.on('close', resolve));
-    await grown(file, enough, child);
-    if (child.kill('SIGKILL')) kills++;
-    await ended;
-  }
-  expect(kills).toBe(3);
-  const lines = (await readFile(file)).filter((byte) => byte === 10).length;
-  expect(lines).toBeGreaterThan(20);
-  const before = sandbox.requests.total;
-  const { list, records } = await read(sandbox, { file });
-  expect(list).toMatchObject({ consistency: 'verified', passes: 2, records: 1_010 });
-  expect(named(records)).toEqual(named(sandbox.records('asset')));
-  expect(sandbox.requests.total - before).toBe(2 * 41 - (lines - 1));
-});
-
-/** Resolves when the file is so long; fails where the process ends before, or after 20 s. */
-async function grown(file: string, bytes: number, child: ChildProcess): Promise<void> {
-  const end = performance.now() + 20_000;
-  for (;;) {
-    const size = await stat(file).then(
-      (found) => found.size,
-      () => 0,
-    );
-    if (size >= bytes) return;
-    if (child.exitCode !== null) throw new Error(`the process ended with ${child.exitCode} at ${size} bytes`);
-    if (performance.now() > end) throw new Error(`the file never grew beyond ${size} bytes`);
-    await new Promise((resolve) => setTimeout(resolve, 3));
-  }
-}

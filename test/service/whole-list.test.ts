@@ -114,12 +114,7 @@ describe('a list at rest', () => {
       nested: { list: [1, null, { a: [] }], __proto__x: true },
     });
     const living = livingList({ size: 70, record });
-    const file = newFile();
-    const first = await whole(living.service, { file });
-    expect(await recordsOf(first)).toEqual(living.items.map(record));
-    const again = await whole(living.service, { file });
-    expect(await recordsOf(again)).toEqual(living.items.map(record));
-    expect(living.served).toBe(2 * 3 + 2);
+    expect(await recordsOf(await whole(living.service))).toEqual(living.items.map(record));
   });
 
   test('of licenses is known by license_id', async () => {

@@ -1,8 +1,5 @@
-import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { RunError } from '../../model/error.js';
@@ -28,15 +25,10 @@ export function fileOperations(parts: ApiParts): Operation[] {
     operation(
       'POST /files',
       {
-        summary: 'Sends a spreadsheet, as it is or as the file of a form.',
+        summary: 'Sends a spreadsheet, as the body of the request.',
         role: 'operator',
-        query: z.object({ name: z.string().optional().describe('Of the file; one of a form has its own.') }),
-        rawBody: {
-          'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
-          'multipart/form-data': {
-            schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } },
-          },
-        },
+        query: z.object({ name: z.string().optional().describe('Of the file.') }),
+        rawBody: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
         answer: uploaded,
         status: 201,
       },
@@ -75,58 +67,17 @@ export async function isAwaited(
   return files.some((file) => typeof file === 'string' && resolve(home, file) === path);
 }
 
-/** More than a form holds beside its file. */
-const FORM_BYTES = 1024 * 1024;
-
-/** The file of a request: its body, or that of a form. */
+/** The file of a request, which is its body. */
 async function receive(c: Context<Env>, name: string | undefined, uploads: Uploads): Promise<Uploaded> {
-  const type = c.req.header('content-type') ?? '';
-  const isForm = /^multipart\/form-data\b/i.test(type);
-  uploads.assertFits(Number(c.req.header('content-length')) - (isForm ? FORM_BYTES : 0));
+  if (/^multipart\//i.test(c.req.header('content-type') ?? ''))
+    throw new Fault(415, 'A form was sent. Send the file itself as the body, as curl does with --data-binary @FILE.');
+  uploads.assertFits(Number(c.req.header('content-length')));
   const { body } = c.req.raw;
   if (!body) throw new Fault(422, 'The file is empty.');
   const source = Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
-  if (!isForm) {
-    try {
-      return await uploads.take(name ?? 'file', source);
-    } finally {
-      source.destroy();
-    }
-  }
-  let form: InstanceType<typeof Busboy>;
   try {
-    form = new Busboy({
-      headers: { 'content-type': type },
-      limits: { files: 1, fields: 20, parts: 21, fieldSize: 10_000, headerSize: 16_384 },
-    });
-  } catch (error) {
-    throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
+    return await uploads.take(name ?? 'file', source);
+  } finally {
+    source.destroy();
   }
-  const cut = new AbortController();
-  // Faults that come once nobody listens any more would end the process.
-  form.on('error', () => undefined);
-  let taken: Promise<Uploaded> | undefined;
-  let part: BusboyFileStream | undefined;
-  let several = false;
-  form.on('filesLimit', () => {
-    several = true;
-    cut.abort();
-  });
-  form.on('file', (_field, stream, filename) => {
-    part = stream.on('error', () => undefined);
-    taken = uploads.take(name ?? filename ?? 'file', stream);
-    // A file that is refused ends the form.
-    taken.catch(() => cut.abort());
-  });
-  const read = pipeline(source, form, { signal: cut.signal });
-  await Promise.race([read, once(cut.signal, 'abort')]).catch((error: unknown) => {
-    if (!taken) throw new Fault(400, `The form cannot be read: ${(error as Error).message}`);
-    // A form that was cut off does not end its file by itself.
-    part?.destroy(error as Error);
-  });
-  if (!taken) throw new Fault(422, 'The form holds no file.');
-  const about = await taken;
-  if (!several) return about;
-  await uploads.remove(about.id);
-  throw new Fault(422, 'The form holds several files. Send one with each request.');
 }

@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs';
-import { access, readFile, rm, stat } from 'node:fs/promises';
+import { access, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
 import type { Filter } from '../../export/filter.js';
@@ -22,7 +22,6 @@ import {
   type SavedRun,
   type StoredRun,
 } from '../run/core.js';
-import type { RunFolder } from '../run/layout.js';
 import { readRunSummary } from '../run/list.js';
 
 /** A job, or what people call an export without one: by its resource. */
@@ -87,16 +86,7 @@ export async function reopenExport(
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
     return { finished: { summary, exitCode, reportDir: request.reportDir } };
   }
-  await dropStaleRecords(folder);
   return begin(saved, context, summary?.requests ?? NO_REQUESTS);
-}
-
-/** What was read longer ago is read anew: people take a file for what the service holds now. */
-const READING_MAX_AGE_MS = 3_600_000;
-
-async function dropStaleRecords({ records }: RunFolder): Promise<void> {
-  const log = await stat(records).catch(() => undefined);
-  if (log && Date.now() - log.mtimeMs > READING_MAX_AGE_MS) await rm(records, { force: true });
 }
 
 async function begin(

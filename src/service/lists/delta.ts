@@ -1,8 +1,7 @@
-import { calendarDate } from '../../resources/calendar.js';
 import type { Json, Page } from '../port.js';
 import { recordIdOf } from '../transport/answer.js';
 import { IdSet } from './id-set.js';
-import { hashRecord, type Moment, type StoredRecords } from './list-file.js';
+import { hashRecord, type StoredRecords } from './list-file.js';
 
 /** What makes a delta reading certain. Tests take one away and see that it is missed. */
 export interface DeltaRules {
@@ -18,8 +17,11 @@ export const DELTA_RULES: DeltaRules = { watermark: true, counts: true, secondLo
 
 /** What stood first in the order `-modified_date` when a reading began: everything written since stands above it. */
 export interface Mark {
-  /** The latest modification date; undefined where records do not show theirs, as the interface has assets (section 2.5). */
-  readonly watermark: Moment | undefined;
+  /**
+   * The latest modification date as the service writes it; undefined where records do not show theirs, as the interface has
+   * assets (section 2.5). Dates are compared as texts: one whose texts do not sort as its times do is a doubt.
+   */
+  readonly watermark: string | undefined;
   /** Ids of page 1. */
   readonly front: readonly number[];
 }
@@ -29,8 +31,6 @@ interface DeltaOptions {
   readonly stored: StoredRecords;
   /** As it was before what is held was read. */
   readonly mark: Mark;
-  /** Goes on into the time before the watermark, for what was committed late: see `LOOK_BACK_MICROS`. */
-  readonly lookBack: boolean;
   readonly now: () => number;
   readonly rules: DeltaRules;
 }
@@ -53,15 +53,8 @@ export type Delta =
 const MAX_ROUNDS = 5;
 /** By order alone: pages in a row on which every record is as held. One may be records that were saved without a change. */
 const CLEAN_PAGES = 2;
-/**
- * A date is given before its record can be seen, by clocks that differ: what is a little older than the watermark may be new,
- * too. It is read where it costs few pages; only older than the watermark is what can be relied on.
- */
-const LOOK_BACK_MICROS = 5 * 60_000_000;
-/** One page of so many of the list may be read for that; and so is looked at by the spot check. */
+/** One page of so many of the list is looked at by the spot check. */
 const PAGES_PER_CHECK = 400;
-/** Times without a zone are repeated when the clock is put back. */
-const CLOCK_PUT_BACK_MICROS = 3600_000_000;
 /** Moves the spot checks from reading to reading, so that over time they are spread over the whole list. */
 const GOLDEN = 0.618033988749895;
 
@@ -81,8 +74,8 @@ const TOO_MUCH = 'too many records were modified since the last reading';
  * It rests on one promise of the service: what is written gets a modification date that is not before any date shown until
  * then, or, where no dates are shown, comes before all that was not written since. (Where dates that are not shown are as
  * coarse as a day that does not hold; what is then missed is as old as the last full reading.) Everything else that does not
- * fit is a doubt, and the whole list has to be read: counts other than of what is held, dates that are missing, of another
- * form, not descending, or later on records that were not shown; pages that repeat each other; more pages than half the list.
+ * fit is a doubt, and the whole list has to be read: counts other than of what is held, dates that are missing or do not
+ * descend; pages that repeat each other; more pages than half the list.
  * Interface, sections 4.4 and 8.
  */
 export async function readDelta(options: DeltaOptions): Promise<Delta> {
@@ -90,15 +83,13 @@ export async function readDelta(options: DeltaOptions): Promise<Delta> {
   const found: Found = { seenIds: new IdSet(), changed: new Set() };
   let { mark } = options;
   let first: Mark | undefined;
-  let bottom = Number.POSITIVE_INFINITY;
   let pages = 0;
   for (let round = 1; round <= MAX_ROUNDS; round++) {
-    const walk = await walkDown(options, mark, found, round === 1 && options.lookBack);
+    const walk = await walkDown(options, mark, found);
     if (walk.kind === 'doubt') return walk;
     pages += walk.pages;
     first ??= walk.top;
     if (walk.kind === 'moved') continue;
-    bottom = Math.min(bottom, walk.bottom);
     mark = walk.top;
     if (walk.pages > 1 && rules.secondLook) {
       if (mark.watermark) {
@@ -109,9 +100,6 @@ export async function readDelta(options: DeltaOptions): Promise<Delta> {
       }
     }
     if (rules.counts && walk.count !== stored.size) return doubt(countsDiffer(walk.count, stored.size));
-    if (mark.watermark && stored.hasLaterThan(bottom, found.seenIds)) {
-      return doubt('the service does not show the last modified records first');
-    }
     const changed = [...found.changed].sort((a, b) => a - b);
     return { kind: 'read', mark: first, pages, changed, seenIds: found.seenIds };
   }
@@ -125,8 +113,6 @@ interface WalkResult {
   readonly count: number;
   /** Page 1. */
   readonly top: Mark;
-  /** The last date of the last page, in microseconds. */
-  readonly bottom: number;
   /** Times that a record was new or read otherwise than before. */
   readonly fresh: number;
 }
@@ -144,29 +130,24 @@ async function walkDown(
   { read, stored, now, rules }: DeltaOptions,
   { watermark, front }: Mark,
   found: Found,
-  lookBack: boolean,
 ): Promise<WalkResult | Doubt> {
-  const floor = watermark ? watermark.micros - (watermark.form === 'local' ? CLOCK_PUT_BACK_MICROS : 0) : Number.NaN;
   const walked = new IdSet();
   /** Of an old front that was written anew as a whole, no record can show where the old part begins. */
   const frontBefore = new Set(front);
   let anchored = false;
   let cleanPages = 0;
   let most = 1;
-  let lookBackPages = 0;
   let count = 0;
   let top: Mark = { watermark: undefined, front: [] };
-  let bottom = Number.POSITIVE_INFINITY;
+  /** The date of the last record so far. */
+  let lowest: string | undefined;
   let fresh = 0;
 
   /** Whether all that follows this page is as it is held. */
   const isReached = (asStored: boolean): boolean => {
-    if (!watermark) {
-      const reached = anchored || frontBefore.size === 0 || !rules.watermark;
-      return reached && cleanPages >= (rules.watermark ? CLEAN_PAGES : 1);
-    }
-    if (!asStored || (rules.watermark && bottom >= floor)) return false;
-    return lookBackPages-- <= 0 || bottom < floor - LOOK_BACK_MICROS;
+    if (watermark !== undefined) return asStored && !(rules.watermark && (lowest as string) >= watermark);
+    const reached = anchored || frontBefore.size === 0 || !rules.watermark;
+    return reached && cleanPages >= (rules.watermark ? CLEAN_PAGES : 1);
   };
 
   for (let number = 1; number <= most; number++) {
@@ -177,45 +158,39 @@ async function walkDown(
       if (rules.counts && count < stored.size) return doubt(countsDiffer(count, stored.size));
       const wrong = frontFault(results, count, stored);
       if (wrong !== undefined) return doubt(wrong);
-      const pages = Math.ceil(count / results.length);
-      most = Math.max(1, Math.floor(pages / 2));
-      if (lookBack) lookBackPages = Math.ceil(pages / PAGES_PER_CHECK);
-      if (watermark && rules.watermark && stored.countSince(floor) > most * results.length) return doubt(TOO_MUCH);
-      const latest = readMoment(results[0]?.['modified_date']);
-      top = { watermark: watermark && latest, front: results.map((record) => recordIdOf(record) ?? 0) };
-    } else if (rules.counts && page.count !== count) return { kind: 'moved', pages: number, count, top, bottom, fresh };
+      most = Math.max(1, Math.floor(Math.ceil(count / results.length) / 2));
+      top = { watermark: watermark && shownDate(results[0]), front: results.map((record) => recordIdOf(record) ?? 0) };
+    } else if (rules.counts && page.count !== count) return { kind: 'moved', pages: number, count, top, fresh };
     let asStored = true;
     let newOnPage = 0;
-    let lowest = bottom;
     for (const record of results) {
       const id = recordIdOf(record);
       if (id === undefined) return doubt('a record has no id');
-      const micros = watermark ? modifiedMicros(record, watermark) : Number.NaN;
-      if (watermark && Number.isNaN(micros)) return doubt(undated(record));
-      if (walked.add(id)) {
-        newOnPage++;
+      const isNew = walked.add(id);
+      if (isNew) newOnPage++;
+      if (watermark !== undefined) {
+        const date = shownDate(record);
+        if (date === undefined) return doubt('a record does not show when it was modified');
         // A record that another one pushed down comes again, and is no break of the order.
-        if (micros > lowest) return doubt('modification dates do not descend');
+        if (isNew && lowest !== undefined && date > lowest) return doubt('modification dates do not descend');
+        if (lowest === undefined || date < lowest) lowest = date;
       }
-      if (watermark) lowest = Math.min(lowest, micros);
       found.seenIds.add(id);
       const hashed = hashRecord(record);
       const inFront = frontBefore.delete(id);
-      if (stored.find(id)?.hash === hashed.hash) {
+      if (stored.hashOf(id) === hashed.hash) {
         anchored ||= inFront;
         continue;
       }
       asStored = false;
       fresh++;
       found.changed.add(id);
-      stored.put(id, hashed, readAt, micros);
+      stored.put(id, hashed, readAt);
     }
     if (newOnPage === 0) return doubt(`page ${number} shows nothing that was not shown before`);
-    bottom = lowest;
     cleanPages = asStored ? cleanPages + 1 : 0;
-    const ended = { kind: 'ended', pages: number, count, top, bottom, fresh } as const;
-    if (number === 1 && results.length >= count) return { ...ended, bottom: Number.POSITIVE_INFINITY };
-    if (isReached(asStored)) return ended;
+    if ((number === 1 && results.length >= count) || isReached(asStored))
+      return { kind: 'ended', pages: number, count, top, fresh };
   }
   return doubt(TOO_MUCH);
 }
@@ -227,7 +202,7 @@ function isAsBefore({ count, results }: Page, { top, ...walk }: WalkResult, stor
 
 function isAsStored(record: Json, stored: StoredRecords): boolean {
   const id = recordIdOf(record);
-  return id !== undefined && stored.find(id)?.hash === hashRecord(record).hash;
+  return id !== undefined && stored.hashOf(id) === hashRecord(record).hash;
 }
 
 /** A service that does not look at `ordering` shows the lowest ids first. */
@@ -240,28 +215,24 @@ export function frontFault(results: readonly Json[], count: number, stored: Stor
     : undefined;
 }
 
-function undated(record: Json): string {
-  const value = record['modified_date'];
-  if (value === undefined || value === null || value === '') return 'a record does not show when it was modified';
-  return `"${String(value).slice(0, 40)}" is no modification date that can be compared`;
+/** As the service writes it: what its form is, the interface does not say (section 2.1). */
+function shownDate(record: Json | undefined): string | undefined {
+  const date = record?.['modified_date'];
+  return typeof date === 'string' && date !== '' ? date : undefined;
 }
 
-/** The latest modification date, where the page is in that order and shows nothing else than one form of dates. */
-export function watermarkOf({ results }: Page): Moment | undefined {
-  const moments = results.map((record) => readMoment(record['modified_date']));
-  const [first] = moments;
-  let before = Number.POSITIVE_INFINITY;
-  for (const moment of moments) {
-    if (!moment || moment.form !== first?.form || moment.micros > before) return undefined;
-    before = moment.micros;
-  }
-  return first;
-}
-
-/** The record's modification date in microseconds; NaN where it is of another form than this one. */
-export function modifiedMicros(record: Json, like: Moment | undefined): number {
-  const moment = readMoment(record['modified_date']);
-  return moment && moment.form === like?.form ? moment.micros : Number.NaN;
+/**
+ * What a page of the last modified records is remembered by: with the latest date where all show theirs and these descend, by the
+ * order alone where none does; undefined where neither is so.
+ */
+export function markOf({ results }: Page): Mark | undefined {
+  const dates = results.map(shownDate);
+  const front = results.flatMap((record) => recordIdOf(record) ?? []);
+  const shown = dates.filter((date) => date !== undefined);
+  const descend = shown.every((date, at) => at === 0 || date <= (shown[at - 1] as string));
+  if (front.length < results.length || (shown.length > 0 && (shown.length < dates.length || !descend)))
+    return undefined;
+  return { watermark: shown[0], front };
 }
 
 /**
@@ -288,35 +259,4 @@ export async function spotCheck(
     if (!fits) return `page ${number} of the list does not hold what is known of it`;
   }
   return undefined;
-}
-
-const ISO_8601 =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i;
-
-/**
- * Reads ISO 8601; undefined for anything else. The form of dates in responses is not documented (interface, section 2.1),
- * so nothing is guessed.
- */
-export function readMoment(value: unknown): Moment | undefined {
-  const match = typeof value === 'string' ? ISO_8601.exec(value) : null;
-  if (!match) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
-    .slice(1, 7)
-    .map((part) => Number(part ?? 0));
-  if (calendarDate(year, month, day) === undefined) return undefined;
-  // A leap second is written :60.
-  if (hour > 23 || minute > 59 || second > 60) return undefined;
-  const fraction = Number((match[7] ?? '').padEnd(6, '0').slice(0, 6));
-  const written = Date.UTC(year, month - 1, day, hour, minute, second) * 1000 + fraction;
-  if (match[4] === undefined) return { form: 'date', micros: written };
-  const zone = match[8];
-  return zone === undefined
-    ? { form: 'local', micros: written }
-    : { form: 'zoned', micros: written - offsetMinutes(zone) * 60_000_000 };
-}
-
-function offsetMinutes(zone: string): number {
-  if (/^z$/i.test(zone)) return 0;
-  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', '') || 0);
-  return zone.startsWith('-') ? -minutes : minutes;
 }

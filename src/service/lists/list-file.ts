@@ -6,16 +6,6 @@ import { type Database, openDatabase, type SqlValue } from '../../store/sqlite.j
 import { reached } from '../../trace/milestones.js';
 import type { Json, MirrorRecord, Readable } from '../port.js';
 
-/**
- * What a `modified_date` says: `date` a day, `local` a time without a zone, `zoned` a time with one. Only moments of one
- * form can be compared.
- */
-export interface Moment {
-  readonly form: 'date' | 'local' | 'zoned';
-  /** Microseconds since 1970, of what is written (`zoned`: of the instant). What is finer is cut off, so order is kept. */
-  readonly micros: number;
-}
-
 /** What is known of the last certain reading. */
 export interface ListState {
   readonly resource: Readable;
@@ -27,11 +17,9 @@ export interface ListState {
   readonly deltas: number;
   readonly size: number;
   /** The latest modification date that the service showed when the reading began; null where it cannot be told. */
-  readonly watermark: Moment | null;
+  readonly watermark: string | null;
   /** Ids of page 1 in that order when the reading began; null where the service does not honour it, or shows dates that cannot be compared. */
   readonly front: readonly number[] | null;
-  /** The service was seen to write a record without moving its modification date: delta readings are over for good. */
-  readonly unmoved: boolean;
 }
 
 /** A record as it is kept and compared: the fingerprint is of its whole JSON. */
@@ -54,7 +42,7 @@ const FILE = 'list.db';
 const BATCH = 500;
 /** Records that one statement adds: most of its cost is that of the call. */
 const ROWS_PER_INSERT = 25;
-const COLUMNS = 5;
+const COLUMNS = 4;
 
 /** Whatever is wrong with what lies in the folder, it is begun anew. Throws a `RunError` where the disk cannot be written. */
 export async function openListFile(dir: string, resource: Readable): Promise<ListFile> {
@@ -81,7 +69,7 @@ function listIn(path: string, resource: Readable) {
   const database = openDatabase(path, {
     label: 'The list of what was read from the service',
     schema: SCHEMA,
-    version: 1,
+    version: 2,
     remedy: 'Delete it and start again.',
     skipCheck: true,
   });
@@ -109,7 +97,7 @@ function listIn(path: string, resource: Readable) {
       const table = Math.max(0, ...tables()) + 1;
       database
         .prepare(
-          `create table reading_${table} (id integer primary key, hash integer not null, micros integer, read_at real not null, text text not null) strict`,
+          `create table reading_${table} (id integer primary key, hash integer not null, read_at real not null, text text not null) strict`,
         )
         .run();
       return storedRecordsIn(database, table);
@@ -160,26 +148,19 @@ function readState(database: Database, resource: Readable): ListState | undefine
 
 function storedRecordsIn(database: Database, number: number) {
   const table = `reading_${number}`;
-  const one = (sql: string, ...values: number[]) => database.prepare(sql).get(...values)?.['n'];
-  const selectHash = database.prepare(`select hash, micros from ${table} where id = ?`);
+  const selectHash = database.prepare(`select hash from ${table} where id = ?`);
   const insertion = (count: number) =>
     database.prepare(
-      `insert or replace into ${table} (id, hash, micros, read_at, text) values ${Array(count).fill('(?, ?, ?, ?, ?)').join()}`,
+      `insert or replace into ${table} (id, hash, read_at, text) values ${Array(count).fill('(?, ?, ?, ?)').join()}`,
     );
   const insert = insertion(1);
   const insertMany = insertion(ROWS_PER_INSERT);
   const get = database.prepare(`select read_at, text from ${table} where id = ?`);
   const page = database.prepare(`select id, hash, read_at, text from ${table} where id > ? order by id limit ${BATCH}`);
-  let size = Number(one(`select count(*) as n from ${table}`));
+  let size = Number(database.prepare(`select count(*) as n from ${table}`).get()?.['n']);
   let waiting: SqlValue[] = [];
 
-  const values = (id: number, { text, hash }: HashedRecord, readAt: number, micros: number): SqlValue[] => [
-    id,
-    hash,
-    Number.isNaN(micros) ? null : micros,
-    readAt,
-    text,
-  ];
+  const values = (id: number, { text, hash }: HashedRecord, readAt: number): SqlValue[] => [id, hash, readAt, text];
 
   function* pages() {
     for (let last = Number.MIN_SAFE_INTEGER; ; ) {
@@ -195,19 +176,12 @@ function storedRecordsIn(database: Database, number: number) {
     get size() {
       return size;
     },
-    find(id: number) {
-      const found = selectHash.get(id);
-      return (
-        found && {
-          hash: Number(found['hash']),
-          micros: found['micros'] === null ? Number.NaN : Number(found['micros']),
-        }
-      );
-    },
+    /** The fingerprint of a record; undefined where it is not held. */
+    hashOf: (id: number) => selectHash.get(id)?.['hash'],
     /** A record that is not held yet. Looked up it can be after `flush`. */
-    add(id: number, hashed: HashedRecord, readAt: number, micros: number): void {
+    add(id: number, hashed: HashedRecord, readAt: number): void {
       size++;
-      waiting.push(...values(id, hashed, readAt, micros));
+      waiting.push(...values(id, hashed, readAt));
       if (waiting.length < ROWS_PER_INSERT * COLUMNS) return;
       insertMany.run(...waiting);
       waiting = [];
@@ -216,18 +190,11 @@ function storedRecordsIn(database: Database, number: number) {
       for (let at = 0; at < waiting.length; at += COLUMNS) insert.run(...waiting.slice(at, at + COLUMNS));
       waiting = [];
     },
-    /** Adds or replaces. `micros`: its modification date, NaN where it is not known. */
-    put(id: number, hashed: HashedRecord, readAt: number, micros: number): void {
+    /** Adds or replaces. */
+    put(id: number, hashed: HashedRecord, readAt: number): void {
       if (!selectHash.get(id)) size++;
-      insert.run(...values(id, hashed, readAt, micros));
+      insert.run(...values(id, hashed, readAt));
     },
-    /** Whether a record has a later modification date than this and is not in the set. */
-    hasLaterThan(micros: number, among: { has(id: number): boolean }): boolean {
-      const later = database.prepare(`select id from ${table} where micros > ?`).all(micros);
-      return later.some(({ id }) => !among.has(Number(id)));
-    },
-    /** Records with this modification date or a later one. */
-    countSince: (micros: number) => Number(one(`select count(*) as n from ${table} where micros >= ?`, micros)),
     /** Ascending by id, in batches of up to 500. */
     async *records(): AsyncGenerator<readonly MirrorRecord[]> {
       for (const rows of pages()) yield rows.map(({ read_at, text }) => recordOf(String(text), Number(read_at)));

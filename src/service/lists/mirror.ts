@@ -7,10 +7,9 @@ import {
   type DeltaRules,
   frontFault,
   type Mark,
-  modifiedMicros,
+  markOf,
   readDelta,
   spotCheck,
-  watermarkOf,
 } from './delta.js';
 import {
   beginListFile,
@@ -64,7 +63,7 @@ interface MirrorContext {
 
 interface ListReading
   extends Pick<Mirror, 'how' | 'certified' | 'problems' | 'described'>,
-    Pick<ListState, 'fullAt' | 'deltas' | 'unmoved'> {
+    Pick<ListState, 'fullAt' | 'deltas'> {
   readonly stored: StoredRecords;
   /** What stood first in the order of modification when the reading began; undefined where there is no such order. */
   readonly mark: Mark | undefined;
@@ -82,12 +81,10 @@ const DAMAGED = 'what was kept of the last reading is damaged';
  * not, as the interface has it: dates as coarse as a day may then hide a change). Where the order is all there is, a few
  * pages of the list are looked at besides, others each time, and whoever writes reads the record again. What the service
  * changes in a record without doing so (the name of a category or owner that was renamed, a warranty status that follows
- * from the date) is as old as the last full reading: at most `fullEvery` readings or 14 days. A service that was seen to
- * write one of this program's own changes without a new date is always read whole.
+ * from the date) is as old as the last full reading: at most `fullEvery` readings or 14 days.
  *
  * A quiet list of n pages takes n + 2 requests, one more for assets; a delta reading one for each 25 records that were written since, and one to
- * three more (twice that where dates are as coarse as a day), and ten for each 100,000 records where much was modified
- * shortly before the last reading.
+ * three more (twice that where dates are shown).
  * One process at a time may use a folder. Throws what `Service.page` throws, and a `RunError` where the disk cannot be
  * written; whatever is wrong with what lies in the folder, the list is read whole. Performance page, "Delta read".
  */
@@ -107,10 +104,10 @@ export async function openMirror(
     }
     const context = { service, resource, options, rules, now, list };
     const reading = await readAnew(context, opened);
-    const { certified, stored, mark, fullAt, deltas, unmoved } = reading;
+    const { certified, stored, mark, fullAt, deltas } = reading;
     if (certified) {
       const [watermark, front] = [mark?.watermark ?? null, mark ? [...mark.front] : null];
-      list.commit({ resource, table: stored.table, fullAt, deltas, size: stored.size, watermark, front, unmoved });
+      list.commit({ resource, table: stored.table, fullAt, deltas, size: stored.size, watermark, front });
     }
     return mirrorOf(context, reading);
   } catch (error) {
@@ -121,7 +118,7 @@ export async function openMirror(
 
 function openStored(list: ListFile, resource: Readable, options: MirrorOptions, now: number): Opened {
   const kept = list.state;
-  if (!kept || resource !== 'asset' || kept.unmoved || options.fullEvery <= 1 || kept.size <= SMALL_LIST) return '';
+  if (!kept || resource !== 'asset' || options.fullEvery <= 1 || kept.size <= SMALL_LIST) return '';
   if (kept.deltas + 1 >= options.fullEvery) return `it was read whole ${options.fullEvery} readings ago`;
   if (!(now - kept.fullAt <= OLDEST_FULL_MS)) return 'it was last read whole more than 14 days ago';
   const { watermark, front } = kept;
@@ -132,10 +129,10 @@ function openStored(list: ListFile, resource: Readable, options: MirrorOptions, 
 }
 
 function mirrorOf({ service, resource, options, rules, now, list }: MirrorContext, reading: ListReading): Mirror {
-  const { how, certified, problems, described, unmoved } = reading;
+  const { how, certified, problems, described } = reading;
   let { stored } = reading;
   /** Undefined once what has changed cannot be told. */
-  let mark = certified && !unmoved ? reading.mark : undefined;
+  let mark = certified ? reading.mark : undefined;
   let changed = false;
   let closed = false;
   let queue: Promise<unknown> = Promise.resolve();
@@ -147,7 +144,7 @@ function mirrorOf({ service, resource, options, rules, now, list }: MirrorContex
       options.onRecords?.(page.results);
       return page;
     };
-    const delta = await readDelta({ read, stored, mark, lookBack: false, now, rules });
+    const delta = await readDelta({ read, stored, mark, now, rules });
     if (delta.kind === 'doubt') {
       mark = undefined;
       return undefined;
@@ -211,7 +208,7 @@ async function readAnew(context: MirrorContext, opened: Opened): Promise<ListRea
   const { delta, front } = await readChanges(context, opened);
   if (delta.kind === 'doubt') {
     list.rollback();
-    return readWhole(context, front, delta.why, opened);
+    return readWhole(context, front, delta.why);
   }
   const { stored } = opened;
   return {
@@ -223,7 +220,6 @@ async function readAnew(context: MirrorContext, opened: Opened): Promise<ListRea
     mark: delta.mark,
     fullAt: kept.fullAt,
     deltas: kept.deltas + 1,
-    unmoved: false,
   };
 }
 
@@ -252,7 +248,7 @@ async function readChanges(
     options.onRecords?.(page.results);
     return page;
   };
-  const delta = await readDelta({ read, stored, mark, lookBack: true, now, rules });
+  const delta = await readDelta({ read, stored, mark, now, rules });
   if (delta.kind === 'doubt') return { front, delta };
   for (const id of written) if (delta.seenIds.has(id)) written.delete(id);
   const readNumber = (number: number): Promise<Page> => service.page(resource, number);
@@ -271,19 +267,15 @@ async function unshownWrites(
 ): Promise<string | undefined> {
   if (written.size > MAX_ASKED) return `${written.size} records were written and not shown`;
   for (const id of written) {
-    const record = stored.find(id) && (await service.get(resource, id));
-    if (!record || hashRecord(record).hash !== stored.find(id)?.hash) return `record ${id} was written and not shown`;
+    const hash = stored.hashOf(id);
+    const record = hash === undefined ? undefined : await service.get(resource, id);
+    if (!record || hashRecord(record).hash !== hash) return `record ${id} was written and not shown`;
   }
   return undefined;
 }
 
 /** The whole list; again while it changes under the reading. The last reading is used, certain or not. */
-async function readWhole(
-  context: MirrorContext,
-  front: Page | undefined,
-  why: string,
-  before?: StoredReading,
-): Promise<ListReading> {
+async function readWhole(context: MirrorContext, front: Page | undefined, why: string): Promise<ListReading> {
   const fullAt = context.now();
   for (let readings = 1; ; readings++) {
     const stored = context.list.newReading();
@@ -293,8 +285,6 @@ async function readWhole(
       stored.drop();
       continue;
     }
-    const found = before !== undefined && certified && wroteWithoutDate(before, stored);
-    const reason = found ? DATE_NOT_MOVED : why;
     const times = readings > 1 ? `, ${readings} times because it changed` : '';
     return {
       how: 'full',
@@ -302,12 +292,11 @@ async function readWhole(
       problems,
       described:
         `read the whole list, ${countText(stored.size, 'record')} on ${countText(pages, 'page')}${times}` +
-        `${reason === '' ? '' : `, because ${reason}`}`,
+        `${why === '' ? '' : `, because ${why}`}`,
       stored,
       mark,
       fullAt,
       deltas: 0,
-      unmoved: found || context.list.state?.unmoved === true,
     };
   }
 }
@@ -318,10 +307,7 @@ async function readOnce(
   stored: StoredRecords,
   front: Page | undefined,
 ) {
-  const watermark = front && watermarkOf(front);
   const walk = walkList(service, resource);
-  let dated = watermark !== undefined;
-  let undated = true;
   let pages = 0;
   for await (const { records } of walk) {
     const readAt = now();
@@ -331,39 +317,15 @@ async function readOnce(
       const id = recordIdOf(record);
       // The walk has noted that as a problem: such a list is not certain.
       if (id === undefined) continue;
-      const micros = modifiedMicros(record, watermark);
-      if (Number.isNaN(micros)) dated = false;
-      if (record['modified_date'] !== undefined) undated = false;
-      stored.add(id, hashRecord(record), readAt, micros);
+      stored.add(id, hashRecord(record), readAt);
     }
   }
   stored.flush();
   const problems = [...walk.problems];
   if (problems.length === 0 && !(await walk.confirm())) problems.push('records came or went while the list was read');
-  const ids = front && (dated || undated) ? idsOfFront(front, stored) : undefined;
-  const mark: Mark | undefined = ids && { watermark: dated ? watermark : undefined, front: ids };
-  return { problems, pages, mark };
-}
-
-/** Undefined where the page is just the beginning of the list: then nothing shows that the order was looked at. */
-function idsOfFront({ count, results }: Page, stored: StoredRecords): readonly number[] | undefined {
-  const ids = results.flatMap((record) => recordIdOf(record) ?? []);
-  return ids.length === results.length && frontFault(results, count, stored) === undefined ? ids : undefined;
-}
-
-const DATE_NOT_MOVED = 'the service writes records without a new modification date, as it will be from now on';
-
-/** Whether a record that this program wrote has changed, and is dated before everything that was written since. */
-function wroteWithoutDate(
-  { stored: before, mark: { watermark }, written }: StoredReading,
-  stored: StoredRecords,
-): boolean {
-  if (!watermark) return false;
-  for (const id of written) {
-    const [old, read] = [before.find(id), stored.find(id)];
-    if (old && read && old.hash !== read.hash && read.micros < watermark.micros) return true;
-  }
-  return false;
+  // Just the beginning of the list: then nothing shows that the order was looked at.
+  const isOrdered = front && frontFault(front.results, front.count, stored) === undefined;
+  return { problems, pages, mark: isOrdered ? markOf(front) : undefined };
 }
 
 function describeDelta(delta: Extract<Delta, { kind: 'read' }>, size: number): string {

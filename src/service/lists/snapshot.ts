@@ -101,11 +101,7 @@ export async function beginSnapshot(path: string, readNoted: ReadNoted = async (
       return size;
     },
     async close() {
-      try {
-        file.flush();
-      } finally {
-        file.close();
-      }
+      file.close();
     },
   };
 }

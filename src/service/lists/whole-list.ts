@@ -1,27 +1,19 @@
 import { hash53 } from '../../compact/hash-index.js';
-import { parseJson, stringifyBody } from '../../model/json.js';
-import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
-import { readPage, recordIdOf } from '../transport/answer.js';
+import { stringifyBody } from '../../model/json.js';
+import type { Json, Page, Readable, Service } from '../port.js';
+import { recordIdOf } from '../transport/answer.js';
 import { Slots } from './id-set.js';
-import { type LoggedPage, openPageLog, type PageLog } from './page-log.js';
+import { openPageLog, type PageLog } from './page-log.js';
 import { backward, forward, NO_FACTS, openWindow, type PageKeys, Pass, type PassResult, type Walk } from './walk.js';
 import { barrenPageGuard, refusalOf } from './walk-list.js';
 
 export interface WholeListOptions {
-  /** Log of what was read; made where it is missing. One that is there is gone on with (a killed process left it). */
+  /** Takes what is read; one that is there is replaced. */
   readonly file: string;
   /** Records of this pass, after each page. */
   readonly onProgress?: (done: number, total: number, pass: number) => void;
-  /**
-   * Records as they come from the service, once a page (names are learned from them), but for pages that read as before. Of a
-   * log that is gone on with: those that were new or had changed.
-   */
+  /** Records as they come from the service, once a page: names are learned from them. */
   readonly onRecords?: (records: readonly Json[]) => void;
-  /**
-   * Called where the first pass fits together, before the second begins: the list as it is believed if the second shows the
-   * same, to be read meanwhile. Whether it did, `asFirst` of the result says. It needs no closing.
-   */
-  readonly onFirstPass?: (list: WholeList) => void;
 }
 
 export interface WholeList {
@@ -33,8 +25,6 @@ export interface WholeList {
    * behind the end was not answered.
    */
   readonly problems: readonly string[];
-  /** It is the list that `onFirstPass` was given: the same records in the same form and order. */
-  readonly asFirst?: boolean;
   /**
    * Ids, ascending, as the list has them. Records without one are counted in `records` and come last from `read()`; they are
    * not among the ids.
@@ -99,36 +89,29 @@ export const PASS_RULES: PassRules = {
  * loses nothing to removals (they move records to pages still to be read), a forward walk nothing to insertions. Pages are
  * asked for by number; `next` is never followed.
  *
- * A log that holds everything gives the list without a request, as it was then: how old a log may be, the caller decides.
- * Memory: 39 to 47 bytes a record, 8 more with `onFirstPass`; the records are in the log alone. Throws what `Service.page`
+ * Memory: 39 to 47 bytes a record; the records are in the log alone. Throws what `Service.page`
  * throws (a refusal of another page than page 1 is no fault, but a page without records), and a `RunError` where the log
- * cannot be written; the log then holds what was read, and another call with it goes on from there. Interface, section 8.
+ * cannot be written. Interface, section 8.
  */
 export async function readWholeList(
   service: Service,
   resource: Readable,
   options: WholeListOptions,
 ): Promise<WholeList> {
-  const { file, onFirstPass, ...listeners } = options;
-  const log = openPageLog(file, stringifyBody({ version: 3, resource }));
+  const { file, ...listeners } = options;
+  const log = openPageLog(file);
   const slots = new Slots();
   const remarks = new Set<string>();
   try {
-    const read: ReadPage = async (page, pastEnd, isKnown) => {
-      const answer = await askForPage(service, resource, page, { pastEnd, isKnown });
+    const read: ReadPage = async (page, pastEnd) => {
+      const answer = await askForPage(service, resource, page, pastEnd);
       if (answer.unanswered !== undefined) remarks.add(remarkText(page, pastEnd, answer.unanswered));
       return answer;
     };
     const { problems, ...passes } = await readPasses(read, log, slots, PASS_RULES, {
       ...listeners,
       parallel: () => service.inFlightLimit,
-      onFirstPass() {
-        if (!onFirstPass) return;
-        const believed = { verified: true, passes: 1, problems: [], asFirst: true };
-        onFirstPass({ ...listOf(log, slots, believed), passes: 2 });
-      },
     });
-    log.flush();
     return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] });
   } catch (error) {
     log.close();
@@ -140,9 +123,9 @@ export async function readWholeList(
  * One page. The list may have become shorter meanwhile, and how a service answers a page past its end is not documented
  * (interface, section 8): whatever it refuses after page 1 has no records, and the walk finds out whether some were due.
  */
-async function askForPage(service: Service, resource: Readable, page: number, options: PageOptions): Promise<Page> {
+async function askForPage(service: Service, resource: Readable, page: number, pastEnd: boolean): Promise<Page> {
   try {
-    return await service.page(resource, page, {}, options);
+    return await service.page(resource, page, {}, { pastEnd });
   } catch (error) {
     const status = refusalOf(error);
     if (page === 1 || status === undefined) throw error;
@@ -158,7 +141,7 @@ function remarkText(page: number, pastEnd: boolean, reason: string): string {
 
 /** The list that passes came to: what the last one showed where it is verified, else everything that was seen. */
 export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeList {
-  const { verified, passes, problems, asFirst } = result;
+  const { verified, passes, problems } = result;
   const keys = keysOf(slots, passes, verified);
 
   function* ids(): Generator<number> {
@@ -183,7 +166,6 @@ export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeL
     passes,
     records: keys.length,
     problems,
-    asFirst,
     ids,
     read: (wanted = keys) => read(wanted),
     close: async () => log.close(),
@@ -206,28 +188,17 @@ function keysOf(slots: Slots, lastPass: number, verified: boolean): Float64Array
 
 interface PassesOptions extends Pick<WholeListOptions, 'onProgress' | 'onRecords'> {
   readonly parallel: () => number;
-  /** The first pass was sound: what the slots hold is the list, if the next shows the same. */
-  readonly onFirstPass?: () => void;
 }
 
 interface PassesResult {
   readonly verified: boolean;
   readonly passes: number;
   readonly problems: readonly string[];
-  /** Two passes were enough, and the second showed every record in the form of the first. */
-  readonly asFirst: boolean;
 }
 
-/** Asks for a page; `isKnown` as in `PageOptions`. */
-export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
+export type ReadPage = (page: number, pastEnd: boolean) => Promise<Page>;
 
-/** What a page was found to hold. */
-type CachedPage = Pick<LoggedPage, 'count' | 'keys'> & { readonly hash: number };
-
-/**
- * Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it;
- * pages that the log holds already are taken from there, and the service is asked for the rest.
- */
+/** Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it. */
 export async function readPasses(
   read: ReadPage,
   log: PageLog,
@@ -236,20 +207,9 @@ export async function readPasses(
   options: PassesOptions,
 ): Promise<PassesResult> {
   const problems: string[] = [];
-  /** Pages as they were last taken in, by the hash of their texts: a list at rest is read twice, and parsed once. */
-  const pageCache = new Map<number, CachedPage>();
-  const window = openWindow((page, pastEnd, answered) => {
-    return read(page, pastEnd, (text) => {
-      // The next request goes out first: it is under way while this page is looked at.
-      answered();
-      const before = pageCache.get(page);
-      return before !== undefined && before.hash === hash53(text);
-    });
-  }, options.parallel);
+  const window = openWindow(read, options.parallel);
   let sequential = false;
   let before: PassResult | undefined;
-  /** A pass after the first showed something new. */
-  let moved = false;
 
   for (let number = 1; ; number++) {
     const pass: Pass = new Pass(number, before ?? NO_FACTS, sequential);
@@ -257,49 +217,29 @@ export async function readPasses(
     const checkBarren = barrenPageGuard();
     let shared = 0;
 
-    /** Shows a page's records in this pass and keeps what is new of them. */
-    const show = (line: LoggedPage, places: readonly number[]): PageKeys => {
+    /** Keeps what is new of a page, and shows its records in this pass. */
+    const show = (page: number, { count, results }: Page): PageKeys => {
+      const { keys, news } = newsOf(results, slots, log);
+      const places = log.append(news.map((index) => results[index] as Json));
+      for (const [index, place] of places.entries())
+        slots.store(slots.add(keys[news[index] as number] as number), place);
       let fresh = 0;
       let again: number | undefined;
-      const found: number[] = [];
-      for (const key of line.keys) {
+      for (const key of keys) {
         const slot = slots.add(key);
-        found.push(slot);
         if (slots.markSeen(slot, number)) {
           fresh++;
           if (number > 1 && slots.isSeenIn(slot, number - 1)) shared++;
         } else again ??= key;
       }
-      if (number > 1 && line.at.length > 0) moved = true;
-      for (const [index, place] of line.at.entries()) slots.store(found[place] as number, places[index] as number);
-      return { page: line.page, count: line.count, keys: line.keys, fresh, again };
+      return { page, count, keys, fresh, again };
     };
 
     for (let step = walk.next(); !step.done; ) {
-      const kept = log.next(number, step.value.page);
-      let answer: PageKeys;
-      if (kept) {
-        if (options.onRecords && kept.places.length > 0) options.onRecords(log.read(kept.places));
-        answer = show(kept.line, kept.places);
-      } else {
-        const { page: at } = step.value;
-        const page = await window(step.value);
-        const cachedPage = page.known ? pageCache.get(at) : undefined;
-        let line: LoggedPage;
-        let text = '[]';
-        if (cachedPage) line = { pass: number, page: at, count: cachedPage.count, keys: cachedPage.keys, at: [] };
-        else {
-          const parsed = page.known ? reparsePage(page) : page;
-          options.onRecords?.(parsed.results);
-          ({ line, text } = lineOf(parsed, number, at, slots, log));
-          // A record that has changed may read as before where it is shown next: what it is then is to be kept.
-          if (line.at.some((place) => slots.find(line.keys[place] as number) >= 0)) pageCache.clear();
-          const { count, keys } = line;
-          if (page.text !== undefined) pageCache.set(at, { hash: hash53(page.text), count, keys });
-        }
-        answer = show(line, log.append(line, text));
-        checkBarren(answer.fresh, pass.latestCount);
-      }
+      const page = await window(step.value);
+      options.onRecords?.(page.results);
+      const answer = show(step.value.page, page);
+      checkBarren(answer.fresh, pass.latestCount);
       step = walk.next(answer);
       options.onProgress?.(pass.shownCount, Math.max(pass.latestCount, pass.shownCount), number);
     }
@@ -310,10 +250,8 @@ export async function readPasses(
     if (before && !sameSet) problems.push(differenceOf(result, before, shared));
     const verdict = rules.judge(result, before, sameSet);
     if (verdict !== 'open' || number === rules.maxPasses) {
-      const verified = verdict === 'verified';
-      return { verified, passes: number, problems, asFirst: verified && number === 2 && !moved };
+      return { verified: verdict === 'verified', passes: number, problems };
     }
-    if (number === 1 && result.sound) options.onFirstPass?.();
     sequential ||= !result.sound && !result.onlyNameless;
     before = result;
   }
@@ -329,28 +267,19 @@ function differenceOf(last: PassResult, before: PassResult, shared: number): str
   return `pass ${last.number} ${parts.join(' and ')}`;
 }
 
-/** A page that read so before, when its records had another form than now. */
-function reparsePage({ text = '' }: Page): Page {
-  const page = readPage(parseJson(text));
-  if (typeof page === 'string') throw new Error(page);
-  return { ...page, text };
-}
-
-/** A page as the log keeps it, with the JSON of what is new to the slots, or reads otherwise than it did. */
-function lineOf({ count, results, text }: Page, pass: number, page: number, slots: Slots, log: PageLog) {
+/** The places on a page of the records that are new to the slots, or read otherwise than they did; and the keys of all. */
+function newsOf(results: readonly Json[], slots: Slots, log: PageLog) {
   const idlessKeys = new Set<number>();
   const keys = results.map((record) => recordIdOf(record) ?? namelessKey(stringifyBody(record), idlessKeys));
   const known = keys.map((key) => slots.find(key));
   const places = known.map((slot) => (slot < 0 ? 0 : slots.place(slot)));
   const before = log.read(places.filter((place) => place > 0));
   let next = 0;
-  const at = results.flatMap((record, index) => {
+  const news = results.flatMap((record, index) => {
     const old = places[index] === 0 ? undefined : before[next++];
     return old && stringifyBody(old) === stringifyBody(record) ? [] : [index];
   });
-  const line: LoggedPage = { pass, page, count, keys, at };
-  if (text !== undefined && at.length === keys.length && !text.includes('\n')) return { line, text };
-  return { line, text: `[${at.map((index) => stringifyBody(results[index])).join()}]` };
+  return { keys, news };
 }
 
 /**

@@ -21,7 +21,7 @@ export interface OperationsOptions {
   readonly http: NonNullable<Settings['http']>;
   /** Whether queue and drop folder can be used now. May take its time: the answer to `/readyz` is bounded. */
   ready(): Promise<Health>;
-  /** Whether this worker works. The lag of the event loop is added here. */
+  /** Whether this worker works. */
   live(): Health;
   readonly metrics: Metrics;
   /** Who may come in to the console and the API. */
@@ -36,11 +36,10 @@ export async function openOperations(options: OperationsOptions) {
   const { http, metrics, notice } = options;
   const connections = openConnections();
   const gateway = openGateway({ ...options.gateway, host: http.host, known: connections.promote });
-  const loop = watchEventLoop();
   const app = new Hono();
   app.use(headers, readOnly);
   if (isLoopback(http.host)) app.use(gateway.ownHost);
-  app.get('/healthz', (c) => answer(c, liveness(options.live, loop.lagMs())));
+  app.get('/healthz', (c) => answer(c, options.live()));
   app.get('/readyz', async (c) => answer(c, await readiness(options.ready)));
   app.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
   app.route('/', gateway.app);
@@ -49,10 +48,7 @@ export async function openOperations(options: OperationsOptions) {
     notice('warn', `${c.req.path} could not be answered: ${error.message}`);
     return c.text('This could not be answered; the log of the worker says why.\n', 500);
   });
-  const server = await listen(app, http, connections).catch((error: unknown) => {
-    loop.close();
-    throw error;
-  });
+  const server = await listen(app, http, connections);
   if (!http.stated && server.port !== http.port) {
     notice('info', `Port ${http.port} is taken; console, health and metrics are at ${server.url}.`);
   }
@@ -64,47 +60,11 @@ export async function openOperations(options: OperationsOptions) {
     /** From now on the API is answered. */
     serve: gateway.serve,
     /** Ends within 2 s, whoever is connected. */
-    async close(): Promise<void> {
-      loop.close();
-      await server.close();
-    },
+    close: server.close,
   };
 }
 
 const answer = (c: Context, health: Health) => c.json(health, health.ok ? 200 : 503);
-
-/** Blocked longer, a worker loses its leases, and others take its work. */
-const LONGEST_LAG_MS = 5000;
-const TICK_MS = 100;
-const LAG_WINDOW_MS = 10_000;
-
-/**
- * The longest block of the event loop within the last 10 to 20 s, milliseconds; one that has just ended counts at once. While it is
- * blocked nothing here answers.
- */
-function watchEventLoop(): { lagMs(): number; close(): void } {
-  let tick = performance.now();
-  let begun = tick;
-  let [longest, before] = [0, 0];
-  const lag = () => performance.now() - tick - TICK_MS;
-  const timer = setInterval(() => {
-    longest = Math.max(longest, lag());
-    tick = performance.now();
-    if (tick - begun >= LAG_WINDOW_MS) [begun, before, longest] = [tick, longest, 0];
-  }, TICK_MS).unref();
-  return {
-    lagMs: () => Math.round(Math.max(before, longest, lag(), 0)),
-    close: () => clearInterval(timer),
-  };
-}
-
-/** The process works: what `live` says, and an event loop that was not blocked for long of late. */
-export function liveness(live: () => Health, lagMs: number): Health {
-  const { ok, details } = live();
-  const blocked = lagMs > LONGEST_LAG_MS;
-  const text = `${blocked ? 'blocked' : 'ok'}, longest wait ${lagMs} ms`;
-  return { ok: ok && !blocked, details: { ...details, event_loop: text } };
-}
 
 /** Within what the usual probes wait. */
 const PATIENCE_MS = 3000;

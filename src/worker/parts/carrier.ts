@@ -109,7 +109,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
     part.stopListening = () => messenger.forget(id, listener);
     try {
       const data = {
-        ...{ v: 3, run, company, resource, count: requests.length, packed: pack(requests) },
+        ...{ v: 4, run, company, resource, count: requests.length, packed: pack(requests) },
         ...(mostRefused !== undefined && { most_refused: mostRefused }),
       } as PartData;
       part.job = await queue.add('part', messenger.signedPart(id, data), { jobId: id, attempts: 1 });
@@ -164,7 +164,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
   }
 
   async function signedJobs(jobs: readonly Job[]): Promise<Job[]> {
-    const parts = await Promise.all(jobs.map(({ id = '', data }) => messenger.part(id, data)));
+    const parts = jobs.map(({ id = '', data }) => messenger.part(id, data));
     return jobs.filter((_, at) => parts[at] !== undefined);
   }
 
@@ -226,7 +226,7 @@ export function openCarrier(options: CarrierOptions): Carrier {
       try {
         const job = await queue.getJob(id);
         const ended = job?.finishedOn !== undefined;
-        if (ended && !job.failedReason) onCompleted(id, part, await messenger.result(id, job.returnvalue));
+        if (ended && !job.failedReason) onCompleted(id, part, messenger.result(id, job.returnvalue));
         if (part.done) continue;
         if (part.granted === undefined) {
           if (!job) requeue(id, part);

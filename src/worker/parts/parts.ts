@@ -105,7 +105,7 @@ export function partExecutor(options: ExecutorOptions) {
   return async (job: Job, token: string | undefined): Promise<Signed<PartResult>> => {
     const { messenger, leaseMs } = options;
     const id = job.id ?? '';
-    const part = await messenger.part(id, job.data);
+    const part = messenger.part(id, job.data);
     if (!part) throw new UnrecoverableError('It is not signed by a worker, or not with the secret of this one.');
     const { run, company, most_refused: mostRefused } = part;
     const log = options.log.child({ run, part: id });

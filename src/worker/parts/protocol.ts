@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { Decimal } from '../../model/decimal.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
 import { IMPORTABLE } from '../../model/resource-names.js';
 import { PART_SIZE } from '../../runs/rows/dispatch.js';
 import type { Carried, CarriedAnswer } from '../../runs/run/context.js';
@@ -16,20 +16,10 @@ const MOST_PACKED = 16 * 1024 * 1024;
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_VALUES = 1_000_000;
 const MOST_DEPTH = 100;
-/** The only member of what stands for an amount. Members of others that begin like it get a second sign. */
-const DECIMAL = '$decimal';
 
 /** A JSON value as text for the queue; amounts keep every digit. Throws a `RangeError` where it is too large for it. */
 export function pack(value: unknown): string {
-  const text = JSON.stringify(value, function (this: Record<string, unknown>, key, one: unknown) {
-    // `one` is what `toJSON` made of it: of an amount, plain text.
-    const own = this[key];
-    if (own instanceof Decimal) return { [DECIMAL]: own.text };
-    return isRecord(one) && hasDollarKey(one)
-      ? renameKeys(one, (name) => (name.startsWith('$') ? `$${name}` : name))
-      : one;
-  });
-  const json = Buffer.from(text);
+  const json = Buffer.from(stringifyBody(value));
   if (json.length > MOST_BYTES) throw new RangeError(`${json.length} bytes are too many`);
   checkCounts(json);
   const packed = deflateRawSync(json, { level: 1 }).toString('base64');
@@ -42,11 +32,7 @@ export function unpack(text: string): unknown {
   if (text.length > MOST_PACKED) throw new RangeError(`${text.length} packed characters are too many`);
   const json = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES });
   checkCounts(json);
-  return JSON.parse(json.toString('utf8'), (_, one: unknown) => {
-    if (!isRecord(one) || !hasDollarKey(one)) return one;
-    if (Object.hasOwn(one, DECIMAL)) return Decimal.of(String(one[DECIMAL]));
-    return renameKeys(one, (name) => (name.startsWith('$') ? name.slice(1) : name));
-  });
+  return parseJson(json.toString('utf8'));
 }
 
 /** Values and depth of a JSON text, counted by its signs: what it would come to is not made to find that out. */
@@ -66,19 +52,6 @@ function checkCounts(json: Buffer): void {
 }
 
 const [QUOTE, BACKSLASH, COMMA, OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = Buffer.from('"\\,{}[]');
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
-}
-
-function hasDollarKey(value: Record<string, unknown>): boolean {
-  for (const key of Object.keys(value)) if (key.startsWith('$')) return true;
-  return false;
-}
-
-function renameKeys(value: Record<string, unknown>, name: (key: string) => string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [name(key), one]));
-}
 
 /**
  * Parts of a run travel as jobs of a queue of their own. The queue may hand a part out twice, or forget that it handed it
@@ -123,7 +96,7 @@ const messages = [
 ] as const;
 
 const part = z.strictObject({
-  v: z.literal(3),
+  v: z.literal(4),
   run: z.string().min(1).max(200),
   company: z.int().positive(),
   /** Kind of the records that the run writes; with the company it names the run's right to write. */
@@ -243,16 +216,16 @@ export function openMessenger(events: QueueEvents, { signer, log, refused }: Mes
     return { ...content, sig: signer.sign(signedText(what, id, content)) };
   }
 
-  async function verified<T extends object>(
+  function verified<T extends object>(
     what: ContentKind,
     id: string,
     form: z.ZodType<Signed<T>>,
     value: unknown,
-  ): Promise<T | undefined> {
+  ): T | undefined {
     const { data } = form.safeParse(value);
     if (data) {
       const { sig, ...content } = data;
-      if (await signer.verify(signedText(what, id, content), sig)) return content as unknown as T;
+      if (signer.verify(signedText(what, id, content), sig)) return content as unknown as T;
     }
     refused?.(what);
     if (!warned.has(what)) {
@@ -272,14 +245,14 @@ export function openMessenger(events: QueueEvents, { signer, log, refused }: Mes
 
   const result = (id: string, value: unknown) =>
     verified<PartResult>('result', id, signedForms.result, parseIfText(value));
-  events.on('progress', async ({ jobId, data }) => {
+  events.on('progress', ({ jobId, data }) => {
     if (!listeners.has(jobId)) return;
-    const message = await verified<Message>('message', jobId, signedForms.message, data);
+    const message = verified<Message>('message', jobId, signedForms.message, data);
     if (message) for (const listener of listeners.get(jobId) ?? []) listener.message(message);
   });
-  events.on('completed', async ({ jobId, returnvalue }) => {
+  events.on('completed', ({ jobId, returnvalue }) => {
     if (![...(listeners.get(jobId) ?? [])].some(({ completed }) => completed)) return;
-    const found = await result(jobId, returnvalue);
+    const found = result(jobId, returnvalue);
     for (const listener of listeners.get(jobId) ?? []) listener.completed?.(found);
   });
   events.on('failed', ({ jobId, failedReason }) => {
@@ -318,56 +291,23 @@ export type Signer = Awaited<ReturnType<typeof openSigner>>;
 
 type Secrets = Partial<Pick<Settings, 'auth' | 'queueSecret'>>;
 
-/** `until`: milliseconds of this process. What was signed before a rotation is on its way for a while. */
-type Key = { readonly bytes: Buffer; until: number };
-
-const REREAD_MS = 1_000;
-const OLD_KEY_MS = 600_000;
-
 /**
  * Signs what workers say to one another through the queue, on which others may write as well: HMAC-SHA256 with a key that
  * is derived (HKDF) from the secret that all workers share.
  *
  * That is the secret of the queue, or else the credentials of the service, of these what stays the same while they are renewed: client
- * id and secret rather than the tokens they are exchanged for. A token file has nothing of the kind, and is followed.
+ * id and secret rather than the tokens they are exchanged for. A token file counts as it was at the start.
  */
 export async function openSigner(secrets: Secrets) {
-  // A token file may be away in this moment. Until it is back nobody else's signature fits, and no part leaves this process.
-  let keys: Key[] = [
-    { bytes: deriveKey((await readSecret(secrets)) ?? randomBytes(32)), until: Number.POSITIVE_INFINITY },
-  ];
-  let readAt = performance.now();
-  let reading: Promise<void> | undefined;
-  const fromFile = secrets.queueSecret === undefined && secrets.auth?.kind === 'file';
-
-  async function rereadSecret(): Promise<void> {
-    const secret = await readSecret(secrets);
-    readAt = performance.now();
-    const bytes = secret === undefined ? undefined : deriveKey(secret);
-    if (!bytes || keys[0]?.bytes.equals(bytes)) return;
-    for (const key of keys) key.until = Math.min(key.until, readAt + OLD_KEY_MS);
-    keys = [{ bytes, until: Number.POSITIVE_INFINITY }, ...keys.filter(({ until }) => until > readAt).slice(0, 1)];
-  }
-
-  const macOf = (key: Key, text: string) => createHmac('sha256', key.bytes).update(text).digest();
-  function isValidSignature(text: string, signature: string): boolean {
-    const received = Buffer.from(signature, 'base64url');
-    const now = performance.now();
-    return keys.some((key) => key.until > now && received.length === 32 && timingSafeEqual(macOf(key, text), received));
-  }
-
+  // A token file may be away in this moment. Then nobody else's signature fits, and no part leaves this process.
+  const key = deriveKey((await readSecret(secrets)) ?? randomBytes(32));
+  const macOf = (text: string) => createHmac('sha256', key).update(text).digest();
   return {
     /** 43 characters. */
-    sign: (text: string): string => macOf(keys[0] as Key, text).toString('base64url'),
-    /** Where no signature fits, a token that lies in a file is read again: it may have been rotated. */
-    async verify(text: string, signature: string): Promise<boolean> {
-      if (isValidSignature(text, signature)) return true;
-      if (!fromFile || (!reading && performance.now() - readAt < REREAD_MS)) return false;
-      reading ??= rereadSecret().finally(() => {
-        reading = undefined;
-      });
-      await reading;
-      return isValidSignature(text, signature);
+    sign: (text: string): string => macOf(text).toString('base64url'),
+    verify(text: string, signature: string): boolean {
+      const received = Buffer.from(signature, 'base64url');
+      return received.length === 32 && timingSafeEqual(macOf(text), received);
     },
   };
 }

@@ -90,7 +90,7 @@ it('forged parts, and those of a worker with another secret, are sent by nobody;
   const ended = async (queue: Queue, job: Job) => (await queue.getJob(job.id ?? ''))?.finishedOn !== undefined;
   try {
     const requests = [{ op: 'update', resource: 'asset', id: '../../../admin/users/7', method: 'DELETE', body: {} }];
-    const data = { v: 3, run: 'forged', company: 1, resource: 'asset', count: 1, packed: pack(requests) };
+    const data = { v: 4, run: 'forged', company: 1, resource: 'asset', count: 1, packed: pack(requests) };
     const sig = 'x'.repeat(43);
     const forged = await parts.addBulk(
       [data, { ...data, sig }, {}, 'none'].map((one) => ({ name: 'part', data: one })),

@@ -416,7 +416,7 @@ describe('forged: what is not signed for this part by a worker', () => {
 
   it('parts that seem active hold up no run that has its right (92)', async () => {
     await team.executor(async (job) => (job.id === 'forged' ? new Promise(() => undefined) : undefined));
-    await team.queue.add('part', { v: 3, run: 'run', company: 1, resource: 'supplier' }, { jobId: 'forged' });
+    await team.queue.add('part', { v: 4, run: 'run', company: 1, resource: 'supplier' }, { jobId: 'forged' });
     await until(async () => (await team.queue.getJobCounts())['active'] === 1);
     await team.coordinator().quiesce();
   });
