@@ -13,6 +13,10 @@ export interface Page {
   readonly bare?: true;
   /** Of a page that was asked for with `pastEnd` and is not known to be empty: what came in place of an answer. */
   readonly unanswered?: string;
+  /** The answer as it came, where `isKnown` was asked. */
+  readonly text?: string;
+  /** `isKnown` said so: `count` and `results` are not told again. */
+  readonly known?: true;
 }
 
 export interface PageOptions {
@@ -21,6 +25,8 @@ export interface PageOptions {
    * as 404 does on every page; a page that fails twice has no results and is `unanswered`.
    */
   readonly pastEnd?: boolean;
+  /** Asked with the text of each clear answer, before it is read: true where the caller knows what such a page holds. */
+  readonly isKnown?: (text: string) => boolean;
 }
 
 /** What a writing request came to. */

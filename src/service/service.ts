@@ -83,7 +83,7 @@ export function openService(options: ServiceOptions): Service {
     resource: Readable,
     number: number,
     query: Readonly<Record<string, string>> = {},
-    { pastEnd = false }: PageOptions = {},
+    { pastEnd = false, isKnown }: PageOptions = {},
   ): Promise<Page> {
     checkQuery(query);
     const params = new URLSearchParams(namesCompany(resource) ? { company: String(company) } : {});
@@ -95,7 +95,13 @@ export function openService(options: ServiceOptions): Service {
       method: 'GET',
       path,
       company,
-      shape: readPage,
+      shape: (json: unknown, text: string) => {
+        const page = readPage(json);
+        return isKnown && typeof page !== 'string' ? { ...page, text } : page;
+      },
+      ...(isKnown && {
+        known: (text: string) => (isKnown(text) ? { count: 0, results: [], text, known: true } : undefined),
+      }),
     } as const;
     let settled = await send(pastEnd ? { ...call, optional: { tries: PAST_END_TRIES } } : call);
     if (pastEnd && settled.kind === 'refused') {

@@ -1,3 +1,4 @@
+import { stringifyBody } from '../../src/model/json.js';
 import type { Json, Page, PageOptions, Service } from '../../src/service/port.js';
 
 export interface Item {
@@ -61,7 +62,7 @@ export function livingList(options: LivingOptions = {}): LivingList {
     const results = items.slice((next.number - 1) * pageSize, next.number * pageSize).map(record);
     const past = next.number > 1 && results.length === 0;
     const page = { count: past ? 0 : items.length, results };
-    next.resolve(options.shape ? options.shape(page, next.number, items) : page);
+    next.resolve(asText(options.shape ? options.shape(page, next.number, items) : page, next));
   }
 
   const list: LivingList = {
@@ -111,4 +112,12 @@ export function livingList(options: LivingOptions = {}): LivingList {
 interface Asked extends PageOptions {
   readonly number: number;
   readonly resolve: (page: Page) => void;
+}
+
+/** As the service answers who asks whether a page is known: with its text. */
+function asText(page: Page, { isKnown }: Asked): Page {
+  if (!isKnown) return page;
+  const { count, results } = page;
+  const text = stringifyBody({ count, results });
+  return isKnown(text) ? { count: 0, results: [], text, known: true } : { ...page, text };
 }

@@ -289,3 +289,25 @@ describe('a service that is not as it should be', () => {
     expect(new Set(list.ids()).size).toBe(list.records);
   });
 });
+
+test('the next page is asked for when an answer has arrived, before it is taken in', async () => {
+  const living = livingList({ size: 1_000, inFlightLimit: 2 });
+  const underWay: number[] = [];
+  const service = {
+    inFlightLimit: 2,
+    page(...[resource, page, query, options]: Parameters<typeof living.service.page>) {
+      return living.service.page(resource, page, query, {
+        ...options,
+        isKnown(text) {
+          const before = living.asked.length;
+          const known = options?.isKnown?.(text) ?? false;
+          underWay.push(living.asked.length - before);
+          return known;
+        },
+      });
+    },
+  } as unknown as typeof living.service;
+  expect((await whole(service)).consistency).toBe('verified');
+  expect(underWay.filter((asked) => asked === 1).length).toBeGreaterThan(60);
+  expect(living.mostPending).toBeLessThanOrEqual(2);
+});

@@ -1,7 +1,8 @@
 import { openScratchFile } from '../../compact/scratch-file.js';
-import { parseJson, stringifyBody } from '../../model/json.js';
+import { parseJson } from '../../model/json.js';
 import { reached } from '../../trace/milestones.js';
 import type { Json } from '../port.js';
+import { readPage } from '../transport/answer.js';
 import { diskFault } from './snapshot.js';
 
 export type PageLog = ReturnType<typeof openPageLog>;
@@ -10,8 +11,8 @@ export type PageLog = ReturnType<typeof openPageLog>;
 const PAGE = 0x10_0000;
 
 /**
- * The records that a read was given, page by page: a line `[record, …]` each. The file begins anew, and is not made durable:
- * what is lost can be read again. A record's place is a number from 1.
+ * The records that a read was given, page by page: a line `[record, …]` each, or, where all records of a page are new, the page
+ * as it came. The file begins anew, and is not made durable: what is lost can be read again. A record's place is a number from 1.
  */
 export function openPageLog(path: string) {
   const file = openScratchFile(path, (cause) => diskFault(path, cause));
@@ -20,16 +21,18 @@ export function openPageLog(path: string) {
 
   function records(line: number): readonly Json[] {
     const bytes = file.read(offsets[line - 1] as number, offsets[line] as number);
-    return parseJson(bytes.toString('utf8')) as readonly Json[];
+    const page = readPage(parseJson(bytes.toString('utf8')));
+    if (typeof page === 'string') throw new Error(`the log ${path} of what was read was changed: ${page}`);
+    return page.results;
   }
 
   return {
-    /** Where these records of a page stand then. Throws a `RunError` where the disk cannot be written. */
-    append(records: readonly Json[]): readonly number[] {
-      file.append(`${stringifyBody(records)}\n`);
+    /** `text`: JSON of so many records, on one line. Where they stand then. Throws a `RunError` where the disk cannot be written. */
+    append(text: string, count: number): readonly number[] {
+      file.append(`${text}\n`);
       const line = offsets.push(file.end) - 1;
       reached('page-kept');
-      return records.map((_, index) => line * PAGE + index);
+      return Array.from({ length: count }, (_, index) => line * PAGE + index);
     },
     /** The records at these places, in this order. */
     read(places: readonly number[]): Json[] {

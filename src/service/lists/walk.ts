@@ -357,11 +357,11 @@ const WAITING = 4;
 
 /**
  * Pages of a walk, in the order of its steps. What lies ahead on the way is asked for in the meantime, with `maxInFlight()`
- * requests in flight. What a walk that turns no longer wants is thrown away, never used later. A page that failed rejects when
- * its turn has come, and nothing further is asked for.
+ * requests in flight: one is in flight until `read` says that it was answered, or ends. What a walk that turns no longer wants is thrown away, never used later. A page that failed rejects
+ * when its turn has come, and nothing further is asked for.
  */
 export function openWindow(
-  read: (page: number, pastEnd: boolean) => Promise<Page>,
+  read: (page: number, pastEnd: boolean, answered: () => void) => Promise<Page>,
   maxInFlight: () => number,
   waiting = WAITING,
 ): (step: Step) => Promise<Page> {
@@ -376,16 +376,18 @@ export function openWindow(
     page >= Math.min(route.page, route.until) && page <= Math.max(route.page, route.until);
 
   function ask(page: number): void {
+    let isWaiting = true;
     inFlight++;
-    const answer = read(page, route.pastEnd === true);
-    ahead.set(page, answer);
-    const ended = (): void => {
-      inFlight--;
+    const answered = (): void => {
+      if (isWaiting) inFlight--;
+      isWaiting = false;
       askAhead();
     };
-    answer.then(ended, () => {
+    const answer = read(page, route.pastEnd === true, answered);
+    ahead.set(page, answer);
+    answer.then(answered, () => {
       failed = true;
-      ended();
+      answered();
     });
   }
 

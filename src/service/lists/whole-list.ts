@@ -1,7 +1,7 @@
 import { hash53 } from '../../compact/hash-index.js';
-import { stringifyBody } from '../../model/json.js';
-import type { Json, Page, Readable, Service } from '../port.js';
-import { recordIdOf } from '../transport/answer.js';
+import { parseJson, stringifyBody } from '../../model/json.js';
+import type { Json, Page, PageOptions, Readable, Service } from '../port.js';
+import { readPage, recordIdOf } from '../transport/answer.js';
 import { Slots } from './id-set.js';
 import { openPageLog, type PageLog } from './page-log.js';
 import { backward, forward, NO_FACTS, openWindow, type PageKeys, Pass, type PassResult, type Walk } from './walk.js';
@@ -12,7 +12,7 @@ export interface WholeListOptions {
   readonly file: string;
   /** Records of this pass, after each page. */
   readonly onProgress?: (done: number, total: number, pass: number) => void;
-  /** Records as they come from the service, once a page: names are learned from them. */
+  /** Records as they come from the service, once a page (names are learned from them), but for pages that read as before. */
   readonly onRecords?: (records: readonly Json[]) => void;
 }
 
@@ -103,8 +103,8 @@ export async function readWholeList(
   const slots = new Slots();
   const remarks = new Set<string>();
   try {
-    const read: ReadPage = async (page, pastEnd) => {
-      const answer = await askForPage(service, resource, page, pastEnd);
+    const read: ReadPage = async (page, pastEnd, isKnown) => {
+      const answer = await askForPage(service, resource, page, { pastEnd, isKnown });
       if (answer.unanswered !== undefined) remarks.add(remarkText(page, pastEnd, answer.unanswered));
       return answer;
     };
@@ -123,9 +123,9 @@ export async function readWholeList(
  * One page. The list may have become shorter meanwhile, and how a service answers a page past its end is not documented
  * (interface, section 8): whatever it refuses after page 1 has no records, and the walk finds out whether some were due.
  */
-async function askForPage(service: Service, resource: Readable, page: number, pastEnd: boolean): Promise<Page> {
+async function askForPage(service: Service, resource: Readable, page: number, options: PageOptions): Promise<Page> {
   try {
-    return await service.page(resource, page, {}, { pastEnd });
+    return await service.page(resource, page, {}, options);
   } catch (error) {
     const status = refusalOf(error);
     if (page === 1 || status === undefined) throw error;
@@ -196,7 +196,15 @@ interface PassesResult {
   readonly problems: readonly string[];
 }
 
-export type ReadPage = (page: number, pastEnd: boolean) => Promise<Page>;
+/** Asks for a page; `isKnown` as in `PageOptions`. */
+export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
+
+/** What a page was found to hold. */
+interface CachedPage {
+  readonly hash: number;
+  readonly count: number;
+  readonly keys: readonly number[];
+}
 
 /** Passes over a list until the rules have it enough. Every page goes through the log before anything follows from it. */
 export async function readPasses(
@@ -207,7 +215,16 @@ export async function readPasses(
   options: PassesOptions,
 ): Promise<PassesResult> {
   const problems: string[] = [];
-  const window = openWindow(read, options.parallel);
+  /** Pages as they were last taken in, by the hash of their texts: a list at rest is read twice, and parsed once. */
+  const pageCache = new Map<number, CachedPage>();
+  const window = openWindow((page, pastEnd, answered) => {
+    return read(page, pastEnd, (text) => {
+      // The next request goes out first: it is under way while this page is looked at.
+      answered();
+      const before = pageCache.get(page);
+      return before !== undefined && before.hash === hash53(text);
+    });
+  }, options.parallel);
   let sequential = false;
   let before: PassResult | undefined;
 
@@ -217,12 +234,8 @@ export async function readPasses(
     const checkBarren = barrenPageGuard();
     let shared = 0;
 
-    /** Keeps what is new of a page, and shows its records in this pass. */
-    const show = (page: number, { count, results }: Page): PageKeys => {
-      const { keys, news } = newsOf(results, slots, log);
-      const places = log.append(news.map((index) => results[index] as Json));
-      for (const [index, place] of places.entries())
-        slots.store(slots.add(keys[news[index] as number] as number), place);
+    /** Shows a page's records in this pass. */
+    const show = (page: number, { count, keys }: Omit<CachedPage, 'hash'>): PageKeys => {
       let fresh = 0;
       let again: number | undefined;
       for (const key of keys) {
@@ -236,9 +249,21 @@ export async function readPasses(
     };
 
     for (let step = walk.next(); !step.done; ) {
+      const { page: at } = step.value;
       const page = await window(step.value);
-      options.onRecords?.(page.results);
-      const answer = show(step.value.page, page);
+      let content = page.known ? pageCache.get(at) : undefined;
+      if (!content) {
+        const parsed = page.known ? reparsePage(page) : page;
+        options.onRecords?.(parsed.results);
+        const { keys, news, text } = newsOf(parsed, slots, log);
+        // A record that has changed may read as before where it is shown next: what it is then is to be kept.
+        if (news.some((index) => slots.find(keys[index] as number) >= 0)) pageCache.clear();
+        for (const [index, place] of log.append(text, news.length).entries())
+          slots.store(slots.add(keys[news[index] as number] as number), place);
+        content = { hash: hash53(page.text ?? ''), count: parsed.count, keys };
+        if (page.text !== undefined) pageCache.set(at, content);
+      }
+      const answer = show(at, content);
       checkBarren(answer.fresh, pass.latestCount);
       step = walk.next(answer);
       options.onProgress?.(pass.shownCount, Math.max(pass.latestCount, pass.shownCount), number);
@@ -267,8 +292,15 @@ function differenceOf(last: PassResult, before: PassResult, shared: number): str
   return `pass ${last.number} ${parts.join(' and ')}`;
 }
 
-/** The places on a page of the records that are new to the slots, or read otherwise than they did; and the keys of all. */
-function newsOf(results: readonly Json[], slots: Slots, log: PageLog) {
+/** A page that read so before, when its records had another form than now. */
+function reparsePage({ text = '' }: Page): Page {
+  const page = readPage(parseJson(text));
+  if (typeof page === 'string') throw new Error(page);
+  return { ...page, text };
+}
+
+/** What is new to the slots on a page, or reads otherwise than it did: its places on the page, and its JSON for the log. */
+function newsOf({ results, text }: Page, slots: Slots, log: PageLog) {
   const idlessKeys = new Set<number>();
   const keys = results.map((record) => recordIdOf(record) ?? namelessKey(stringifyBody(record), idlessKeys));
   const known = keys.map((key) => slots.find(key));
@@ -279,7 +311,8 @@ function newsOf(results: readonly Json[], slots: Slots, log: PageLog) {
     const old = places[index] === 0 ? undefined : before[next++];
     return old && stringifyBody(old) === stringifyBody(record) ? [] : [index];
   });
-  return { keys, news };
+  if (text !== undefined && news.length === keys.length && !text.includes('\n')) return { keys, news, text };
+  return { keys, news, text: `[${news.map((index) => stringifyBody(results[index])).join()}]` };
 }
 
 /**

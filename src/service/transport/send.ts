@@ -27,7 +27,9 @@ export interface Call {
   /** Where the run can do without this read: whatever fails but the token ends it with `refused`, soon; status 0 is no answer. */
   readonly optional?: { readonly tries: number; readonly timeoutMs?: number };
   /** Reads: turns the JSON into the value; a `string` says why the answer makes no sense, and is treated as garbled. */
-  readonly shape?: (json: unknown) => unknown;
+  readonly shape?: (json: unknown, text: string) => unknown;
+  /** Reads: the value of a 2xx answer that is known by its text and not parsed; undefined for any other. */
+  readonly known?: (text: string) => unknown;
 }
 
 export type Settled =
@@ -257,9 +259,13 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
   }
 
   function judge(call: Call, exchange: Exchange): Verdict {
+    if (call.known && exchange.kind === 'answer' && exchange.status >= 200 && exchange.status < 300) {
+      const json = call.known(exchange.text);
+      if (json !== undefined) return { kind: 'ok', json };
+    }
     const verdict = classify(call.kind, exchange);
-    if (verdict.kind !== 'ok' || !call.shape) return verdict;
-    const value = call.shape(verdict.json);
+    if (verdict.kind !== 'ok' || !call.shape || exchange.kind !== 'answer') return verdict;
+    const value = call.shape(verdict.json, exchange.text);
     return typeof value === 'string' ? { kind: 'again', why: 'garbled', reason: value } : { kind: 'ok', json: value };
   }
 
