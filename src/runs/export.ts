@@ -8,7 +8,7 @@ import type { RunStatus, Summary, SummaryTarget } from '../report/summary.js';
 import { reached } from '../trace/milestones.js';
 import { planExport, type Records, readRecords } from './export/read.js';
 import { type ExportRequest, type ExportRun, openExport, reopenExport } from './export/run.js';
-import { writeRecords } from './export/write.js';
+import { openDraft, writeRecords } from './export/write.js';
 import { exitCode, keepSummary, type RunResult, reasonOf, saveAsLastRun, summaryHead } from './run/conclude.js';
 import { type RunContext, STOPPED } from './run/context.js';
 import { closeAll } from './run/core.js';
@@ -26,7 +26,7 @@ export async function exportRecords(request: ExportRequest, context: RunContext)
   return execute(await openExport(request, context));
 }
 
-/** Takes up an export that was interrupted or killed, from its beginning. */
+/** Continues an export that was interrupted or killed: pages that were read are not asked for again. */
 export async function resumeExport(run: string, context: RunContext): Promise<RunResult> {
   const reopened = await reopenExport(run, context);
   return 'finished' in reopened ? reopened.finished : execute(reopened);
@@ -37,8 +37,10 @@ async function execute(run: ExportRun): Promise<RunResult> {
   try {
     const connection = await openConnection(run, { verb: 'Exporting from', mayBeArchived: true });
     const plan = await planExport(run, connection);
-    const list = await readRecords(plan);
-    return await concludeExport(run, { list, written: await writeRecords(plan, list) });
+    const draft = openDraft(plan);
+    const list = await readRecords(plan, draft.begin);
+    const written = (await draft.finish(list)) ?? (await writeRecords(plan, list));
+    return await concludeExport(run, { list, written });
   } catch (error) {
     return await concludeExport(run, { stopped: error as Error });
   }

@@ -64,11 +64,15 @@ async function warnIfRefused(what: string, loading: Promise<void>, run: ExportRu
   }
 }
 
-/** Reads every record that the filter lets through, again until it is established that none is missing. */
-export async function readRecords(plan: ExportPlan): Promise<Records> {
+/**
+ * Reads every record that the filter lets through, again until it is established that none is missing. `onFirstPass`: as for
+ * `readWholeList`.
+ */
+export async function readRecords(plan: ExportPlan, onFirstPass: (list: Records) => void): Promise<Records> {
   const { run, known, readAll } = plan;
   const { resource } = run.request;
-  const records = resource === 'customer' ? await readCustomers(known, readAll) : await readList(plan, resource);
+  const records =
+    resource === 'customer' ? await readCustomers(known, readAll) : await readList(plan, resource, onFirstPass);
   run.closers.push(() => records.close());
   const { consistency, problems, passes } = records;
   if (consistency === 'partial' && !records.neverComplete) {
@@ -88,6 +92,7 @@ export async function readRecords(plan: ExportPlan): Promise<Records> {
 async function readList(
   { run, service, known, extras, habits, filter: { ids } }: ExportPlan,
   resource: Readable,
+  onFirstPass: (list: Records) => void,
 ): Promise<Records> {
   const see = (record: Json) => {
     extras.see(record);
@@ -99,6 +104,7 @@ async function readList(
     file: run.folder.records,
     onProgress: (done, total, pass) => run.progress(pass === 1 ? 'reading' : 'reading again', done, total),
     onRecords: (records) => records.forEach(see),
+    onFirstPass,
   });
 }
 

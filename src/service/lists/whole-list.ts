@@ -14,6 +14,11 @@ export interface WholeListOptions {
   readonly onProgress?: (done: number, total: number, pass: number) => void;
   /** Records as they come from the service, once a page (names are learned from them), but for pages that read as before. */
   readonly onRecords?: (records: readonly Json[]) => void;
+  /**
+   * Called where the first pass fits together, before the second begins: the list as it is believed if the second shows the
+   * same, to be read meanwhile. Whether it did, `asFirst` of the result says. It needs no closing.
+   */
+  readonly onFirstPass?: (list: WholeList) => void;
 }
 
 export interface WholeList {
@@ -25,6 +30,8 @@ export interface WholeList {
    * behind the end was not answered.
    */
   readonly problems: readonly string[];
+  /** It is the list that `onFirstPass` was given: the same records in the same form and order. */
+  readonly asFirst?: boolean;
   /**
    * Ids, ascending, as the list has them. Records without one are counted in `records` and come last from `read()`; they are
    * not among the ids.
@@ -89,7 +96,7 @@ export const PASS_RULES: PassRules = {
  * loses nothing to removals (they move records to pages still to be read), a forward walk nothing to insertions. Pages are
  * asked for by number; `next` is never followed.
  *
- * Memory: 39 to 47 bytes a record; the records are in the log alone. Throws what `Service.page`
+ * Memory: 39 to 47 bytes a record, 8 more with `onFirstPass`; the records are in the log alone. Throws what `Service.page`
  * throws (a refusal of another page than page 1 is no fault, but a page without records), and a `RunError` where the log
  * cannot be written. Interface, section 8.
  */
@@ -98,7 +105,7 @@ export async function readWholeList(
   resource: Readable,
   options: WholeListOptions,
 ): Promise<WholeList> {
-  const { file, ...listeners } = options;
+  const { file, onFirstPass, ...listeners } = options;
   const log = openPageLog(file);
   const slots = new Slots();
   const remarks = new Set<string>();
@@ -111,6 +118,11 @@ export async function readWholeList(
     const { problems, ...passes } = await readPasses(read, log, slots, PASS_RULES, {
       ...listeners,
       parallel: () => service.inFlightLimit,
+      onFirstPass() {
+        if (!onFirstPass) return;
+        const believed = { verified: true, passes: 1, problems: [], asFirst: true };
+        onFirstPass({ ...listOf(log, slots, believed), passes: 2 });
+      },
     });
     return listOf(log, slots, { ...passes, problems: [...problems, ...remarks] });
   } catch (error) {
@@ -141,7 +153,7 @@ function remarkText(page: number, pastEnd: boolean, reason: string): string {
 
 /** The list that passes came to: what the last one showed where it is verified, else everything that was seen. */
 export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeList {
-  const { verified, passes, problems } = result;
+  const { verified, passes, problems, asFirst } = result;
   const keys = keysOf(slots, passes, verified);
 
   function* ids(): Generator<number> {
@@ -166,6 +178,7 @@ export function listOf(log: PageLog, slots: Slots, result: PassesResult): WholeL
     passes,
     records: keys.length,
     problems,
+    asFirst,
     ids,
     read: (wanted = keys) => read(wanted),
     close: async () => log.close(),
@@ -188,12 +201,16 @@ function keysOf(slots: Slots, lastPass: number, verified: boolean): Float64Array
 
 interface PassesOptions extends Pick<WholeListOptions, 'onProgress' | 'onRecords'> {
   readonly parallel: () => number;
+  /** The first pass was sound: what the slots hold is the list, if the next shows the same. */
+  readonly onFirstPass?: () => void;
 }
 
 interface PassesResult {
   readonly verified: boolean;
   readonly passes: number;
   readonly problems: readonly string[];
+  /** Two passes were enough, and the second showed every record in the form of the first. */
+  readonly asFirst: boolean;
 }
 
 /** Asks for a page; `isKnown` as in `PageOptions`. */
@@ -227,6 +244,8 @@ export async function readPasses(
   }, options.parallel);
   let sequential = false;
   let before: PassResult | undefined;
+  /** A pass after the first showed something new. */
+  let moved = false;
 
   for (let number = 1; ; number++) {
     const pass: Pass = new Pass(number, before ?? NO_FACTS, sequential);
@@ -258,6 +277,7 @@ export async function readPasses(
         const { keys, news, text } = newsOf(parsed, slots, log);
         // A record that has changed may read as before where it is shown next: what it is then is to be kept.
         if (news.some((index) => slots.find(keys[index] as number) >= 0)) pageCache.clear();
+        if (number > 1 && news.length > 0) moved = true;
         for (const [index, place] of log.append(text, news.length).entries())
           slots.store(slots.add(keys[news[index] as number] as number), place);
         content = { hash: hash53(page.text ?? ''), count: parsed.count, keys };
@@ -275,8 +295,10 @@ export async function readPasses(
     if (before && !sameSet) problems.push(differenceOf(result, before, shared));
     const verdict = rules.judge(result, before, sameSet);
     if (verdict !== 'open' || number === rules.maxPasses) {
-      return { verified: verdict === 'verified', passes: number, problems };
+      const verified = verdict === 'verified';
+      return { verified, passes: number, problems, asFirst: verified && number === 2 && !moved };
     }
+    if (number === 1 && result.sound) options.onFirstPass?.();
     sequential ||= !result.sound && !result.onlyNameless;
     before = result;
   }

@@ -89,7 +89,7 @@ describe.each(['out.csv', 'out.xlsx'])('%s', (name) => {
   });
 });
 
-test('filter and order are kept, and what there is to say is said once', async () => {
+test('filter and order are kept, and what the draft has to say is said once', async () => {
   await open();
   const { file, notices } = await desk.export('asset', 'out.csv', { filter: { manufacturer: 'Dell' }, order: '-id' });
   const rows = await rowsOf(file);
