@@ -319,7 +319,7 @@ describe('what an update cannot set is said, and only where it would change some
 
   it('the type of a contract may stand in the file of an update', async () => {
     const id = await deskWith('contract', CONTRACT);
-    const file = await desk.file('a.csv', 'No,Type,Note\r\nL-1,buy,n');
+    const file = await desk.file('a.csv', 'No,Type,Note\r\nL-1,Buy-side,n');
     const result = await desk.import(file, job({ Type: 'contract_type', Note: 'timeline_notes' }));
     expect(result.outcomes).toEqual(['2 updated']);
     expect(storedOne(desk.sandbox, 'contract', id)).toMatchObject({ contract_type: 'buy_side', timeline_notes: 'n' });

@@ -61,8 +61,8 @@ const ASSET: readonly Case[] = [
   ['warranty_status', 'none', put('warranty_status', 'none')],
   ['warranty_type', 'gold_level_support', put('warranty_type', 'gold_level_support')],
   ['support_status', 'out_of_support', put('support_status', 'out_of_support')],
-  ['support_type', 'third party', put('support_type', 'third_party')],
-  ['depreciation_schedule', '10 years', put('depreciation_schedule', '10_year_10_percent')],
+  ['support_type', 'third_party', put('support_type', 'third_party')],
+  ['depreciation_schedule', '10_year_10_percent', put('depreciation_schedule', '10_year_10_percent')],
   ...CURRENCIES,
 ];
 

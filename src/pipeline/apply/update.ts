@@ -211,7 +211,7 @@ export class UpdateRow extends RowWrite<Update> {
       id: this.change.id,
       body: updateRequest(method, merge, plan),
       method: method === 'put' ? 'PUT' : 'PATCH',
-      ...(plan.spec.readable && this.base.record ? { freshUntil: this.base.readAt + freshMs } : {}),
+      ...(plan.spec.readable && this.base.record ? { freshUntil: Math.floor(this.base.readAt + freshMs) } : {}),
       ...(ahead ? { ahead } : {}),
     } as const;
     return send(request, again);

@@ -1,8 +1,9 @@
 import { constants, existsSync } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
+import { access, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EDITABLE_MARK } from '../../export/editable.js';
 import type { Filter } from '../../export/filter.js';
+import { removeUnfinished } from '../../files/atomic-write.js';
 import { makeFolder } from '../../files/make-folder.js';
 import { tableFormat } from '../../files/table-write.js';
 import { EXIT, runFailure, usageError } from '../../model/error.js';
@@ -22,7 +23,9 @@ import {
   type SavedRun,
   type StoredRun,
 } from '../run/core.js';
+import type { RunFolder } from '../run/layout.js';
 import { readRunSummary } from '../run/list.js';
+import { LockedError, takeLock } from '../run/lock.js';
 
 /** A job, or what people call an export without one: by its resource. */
 type ExportedBy = Pick<LoadedExportJob, 'name' | 'path' | 'sha256'> | { readonly name: string };
@@ -84,9 +87,22 @@ export async function reopenExport(
   const summary = await readRunSummary(saved.settings.home, folder.run);
   if (summary && (summary.status === 'succeeded' || summary.status === 'partial')) {
     const exitCode = summary.status === 'succeeded' ? EXIT.ok : EXIT.needsPerson;
+    await removeLeftovers(folder);
     return { finished: { summary, exitCode, reportDir: request.reportDir } };
   }
   return begin(saved, context, summary?.requests ?? NO_REQUESTS);
+}
+
+/** What a process could not remove any more that was killed right after its summary: what was read, and its lock. */
+async function removeLeftovers(folder: RunFolder): Promise<void> {
+  try {
+    const unlock = await takeLock(folder.lock, `The run ${folder.run}`);
+    await removeUnfinished(folder.dir);
+    await rm(join(folder.dir, 'work'), { recursive: true, force: true }).finally(unlock);
+  } catch (error) {
+    // That process lives, and clears away itself.
+    if (!(error instanceof LockedError)) throw error;
+  }
 }
 
 async function begin(

@@ -145,7 +145,7 @@ export function requestsOf({ resource, company, count: length, packed: text }: P
       ...common,
       id: z.int().positive(),
       method: z.enum(['PUT', 'PATCH']),
-      freshUntil: z.number().optional(),
+      freshUntil: z.int().optional(),
       ahead: z.boolean().optional(),
     }),
     z.strictObject({ op: z.literal('read'), resource: common.resource, id: z.int().positive() }),
