@@ -53,14 +53,11 @@ const these = (n: number, what: string) => (n === 1 ? `the ${what}` : `the ${for
 const them = (n: number) => (n === 1 ? 'it' : 'them');
 
 function importSteps(summary: Summary): PossibleSteps {
-  const { status, rows, dry_run: dry } = summary;
+  const { status, rows, dry_run: dry, run } = summary;
   const braked = status === 'braked' ? brakeStop(summary) : undefined;
   const correct = correctionSteps(summary);
   return [
-    braked === 'plan' && {
-      text: 'Check whether the file is the right one and complete. If its numbers are meant, run it again with `--force`.',
-      verb: 'approve',
-    },
+    ...(braked === 'plan' ? planBrakeSteps(run) : []),
     braked === 'refusals' &&
       correct.length === 0 && { text: 'Correct what the service refused and run the file again.' },
     rows.unknown > 0 && unknownStep(summary, rows.unknown),
@@ -77,6 +74,14 @@ function importSteps(summary: Summary): PossibleSteps {
     dry && braked === undefined && writeStep('run the same command without `--dry-run`'),
   ];
 }
+
+const planBrakeSteps = (run: string): NextStep[] => [
+  { text: 'Look at what the brake names: is the file the right one, and complete?' },
+  {
+    text: `If its numbers are meant, \`rowferry runs approve ${run} --by NAME\` carries out exactly this plan (a row whose record somebody changed since is left as a conflict), and a new run with \`--force\` passes its brakes. If not, do nothing: nothing was written.`,
+    verb: 'approve',
+  },
+];
 
 const writeStep = (command: string): NextStep => ({
   text: `When this is what you want, ${command}.`,
@@ -160,11 +165,7 @@ function reconcileSteps(summary: Summary): PossibleSteps {
   const planned = rows.created + rows.updated + (reconcile?.orphans.acted ?? 0);
   return [
     lossStep(summary),
-    braked === 'plan' && { text: 'Look at what the brake names: is the file the right one, and complete?' },
-    braked === 'plan' && {
-      text: `If its numbers are meant, \`rowferry runs approve ${run} --by NAME\` carries out exactly this plan; a row whose record somebody changed since is left as a conflict. If not, do nothing: nothing was written.`,
-      verb: 'approve',
-    },
+    ...(braked === 'plan' ? planBrakeSteps(run) : []),
     braked === undefined &&
       person + orphans > 0 && {
         text: 'Look at report.html, and put what it names right where it comes from. The next run takes it up.',

@@ -67,10 +67,12 @@ describe('a brake that stopped the plan', () => {
     expect(steps(braked)).toContain(`rowferry runs approve ${braked.run} --by NAME`);
   });
 
-  test('of an import: --force', () => {
+  test('of an import: the same', () => {
     const braked = summary({ not_attempted: 9 }, { status: 'braked' });
-    expect(next(braked)).toContain('--force');
-    expect(steps(braked)).toContain('--force');
+    for (const text of [next(braked), steps(braked)]) {
+      expect(text).toContain(`rowferry runs approve ${braked.run} --by NAME`);
+      expect(text).toContain('--force');
+    }
   });
 });
 

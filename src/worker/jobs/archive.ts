@@ -135,7 +135,7 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
         : 'Nothing was written.';
   const kind = summary.kind === 'reconcile' ? 'reconcile' : 'import';
   const forceHint =
-    kind === 'reconcile' && brakeStop(summary) === 'plan'
+    brakeStop(summary) === 'plan'
       ? `have just that plan carried out with: rowferry runs approve ${run} --by NAME`
       : `have it run again with: rowferry enqueue ${kind} --job ${job} --file FILE --force`;
   const again = `drop the file into ${job}/ again: rows that are written already are left alone.`;

@@ -575,7 +575,7 @@ describe('a claimed file', () => {
     expect(job.returnvalue).toMatchObject({ status: 'braked' });
     const stopped = `${endedPrefix({ run, name: 'a.csv' })} - stopped by a brake`;
     const failed = path.join(bench.dir, 'drop', 'failed', 'assets', stopped);
-    expect(await readFile(path.join(failed, 'ERROR.txt'), 'utf8')).toMatch(/brake.*--force/s);
+    expect(await readFile(path.join(failed, 'ERROR.txt'), 'utf8')).toMatch(/brake.*runs approve/s);
     expect(await readdir(failed)).toContain('summary.json');
   });
 
