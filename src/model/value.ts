@@ -40,11 +40,16 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   return a === b;
 }
 
+/** Of a record that is still to be created: what stands for its id is below 0. */
+export function isNewRef(value: Value | undefined): value is Ref {
+  return isRef(value) && value.id < 0;
+}
+
 /** The value as reports show it. */
 export function valueText(value: Value | undefined): string {
   if (value === undefined || value === null) return '';
-  // Below 0 it stands for a record that is still to be created.
-  if (isRef(value)) return value.name ? `${value.name} (${value.id < 0 ? 'new' : value.id})` : String(value.id);
+  if (isNewRef(value) && value.name) return `${value.name} (new)`;
+  if (isRef(value)) return value.name ? `${value.name} (${value.id})` : String(value.id);
   if (Array.isArray(value)) return value.join(', ');
   return String(value);
 }

@@ -63,8 +63,8 @@ export const undoneError = (run: string, by: string): RunError =>
 /**
  * Takes up the rows of a run that failed or were left unknown: a new run on the same private copy of the file, with the same
  * job and these rows alone. What became of an unknown row is looked up before anything is sent; one that cannot be looked up (a
- * customer) stays unknown and is not sent again; a row without a key goes on in its own run alone. The job's brakes are for whole files and do not count. `runRef`: the run's id, the beginning of it, or
- * `last`. Contract, sections 3 and 7.
+ * customer) stays unknown and is not sent again; a row without a key goes on in its own run alone. The job's brakes are for
+ * whole files and do not count. `runRef`: the run's id, the beginning of it, or `last`. Contract, sections 3 and 7.
  *
  * Throws a `RunError` of kind `usage` for a run that cannot be retried or has no such rows.
  */

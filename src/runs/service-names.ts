@@ -4,7 +4,7 @@ import { RunError } from '../model/error.js';
 import { customFieldName } from '../model/job.js';
 import { foldText } from '../model/value.js';
 import { type Catalogue, findCustom } from '../pipeline/map/targets.js';
-import { LEARNED, NAME_SOURCES } from '../pipeline/resolve/directory.js';
+import { LEARNED, NAME_SOURCES, nameText, spellingsOf } from '../pipeline/resolve/directory.js';
 import { parseTemplate } from '../resources/custom.js';
 import { resourceSpec } from '../resources/registry.js';
 import type { FieldSpec, ReferenceTarget, ResourceName, ResourceSpec } from '../resources/spec.js';
@@ -88,10 +88,10 @@ export async function readNames(
       const source = target === 'contract' ? undefined : NAME_SOURCES[target];
       const records = source && (await readList(source.list, options, 'its columns have no drop-down list'));
       if (!records) return;
-      names.set(target, chooseNames(records.map((record) => source.names.map((field) => textOf(record[field])))));
+      names.set(target, chooseNames(records.map((record) => spellingsOf(target, record))));
       if (target !== 'category') return;
       const parts = records.flatMap(({ subcategories }) => (Array.isArray(subcategories) ? subcategories : []));
-      names.set('subcategory', chooseNames([...new Set(parts.map(textOf))].map((text) => [text])));
+      names.set('subcategory', chooseNames([...new Set(parts.map(nameText))].map((text) => [text])));
     }),
   );
   const kinds = LEARNED.filter((kind) => wanted.includes(kind));
@@ -134,8 +134,6 @@ async function readList(
     return undefined;
   }
 }
-
-const textOf = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
 
 /** What the service has of one kind, by the names that a cell may hold. */
 export interface NamesFound {

@@ -186,7 +186,7 @@ export class ReadBack {
 
   /** The update took effect, and the job allows what the service made of values that the row leaves alone; none is gone altogether. */
   private isAccepted({ dropped, altered, applied }: Differences): boolean {
-    const allows = this.run.options.plan.job?.write.at_risk === 'warn';
+    const allows = this.run.options.plan.job.write.at_risk === 'warn';
     return allows && applied && dropped.length > 0 && dropped.every((field) => altered.has(field));
   }
 

@@ -5,7 +5,7 @@ import { Decimal } from '../../model/decimal.js';
 import { fault, type Issue, type IssueCode, warning } from '../../model/issue.js';
 import type { RowsJob } from '../../model/job.js';
 import type { OutcomeKind } from '../../model/outcome.js';
-import { type Fields, isEmpty, isRef, normaliseName, revealHidden, type Value } from '../../model/value.js';
+import { type Fields, isEmpty, isNewRef, isRef, normaliseName, revealHidden, type Value } from '../../model/value.js';
 import { isObject, valueAt } from '../../resources/path.js';
 import { type FieldReader, fieldReaders } from '../../resources/read.js';
 import { readValue, recordId } from '../../resources/read-value.js';
@@ -319,7 +319,7 @@ const withoutFields = (fields: Fields, left: ReadonlySet<string | undefined>): F
 
 /** The key with the names of records that are still to be created, in place of what stands for their ids. */
 function namedKey({ set }: ResolvedRow, key: readonly string[]): string {
-  const nameOf = (value: Value = null): Value => (isRef(value) && value.id < 0 ? (value.name ?? null) : value);
+  const nameOf = (value: Value = null): Value => (isNewRef(value) ? (value.name ?? null) : value);
   return keyOf(Object.fromEntries(key.map((field) => [field, nameOf(set[field])])), key);
 }
 

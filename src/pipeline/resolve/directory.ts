@@ -44,6 +44,14 @@ export const NAME_SOURCES: Partial<
   'usage-status': { list: 'usage-status', names: ['name'] },
 };
 
+/** Under which a record of a list is found: one for each of its names, '' where it lacks that. */
+export const spellingsOf = (target: ReferenceTarget, record: Json): string[] =>
+  (NAME_SOURCES[target]?.names ?? []).map((field) => nameText(record[field]));
+
+/** A name as a list shows it; '' for what is none. */
+export const nameText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
 /** Targets that the service cannot list; their names are learned from other records. */
 export const LEARNED = ['customer', 'business-unit', 'hardware-model'] as const satisfies readonly ReferenceTarget[];
 type Learned = (typeof LEARNED)[number];
@@ -188,10 +196,10 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     const exact = found.filter(({ spelling }) => spelling === wanted);
     return exact.length > 0 ? exact : found;
   };
-  const allNames = (target: ReferenceTarget): Iterable<string> =>
-    new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => entry.name));
+  const allEntries = (target: ReferenceTarget): Entry[] => [...(tables.get(target)?.byId.values() ?? [])];
+  const allNames = (target: ReferenceTarget): Iterable<string> => new Set(allEntries(target).map(({ name }) => name));
   const mailboxes = (target: ReferenceTarget): Iterable<string> =>
-    new Set([...(tables.get(target)?.byId.values() ?? [])].map((entry) => String(entry.record['email'] ?? '')));
+    new Set(allEntries(target).map(({ record }) => String(record['email'] ?? '')));
   const decide = (matches: readonly Entry[], target: ReferenceTarget, name: string): Lookup => {
     const text = normaliseKey(name);
     const id = isId(text) ? Number(text) : undefined;
@@ -240,9 +248,7 @@ function directory(tables: ReadonlyMap<ReferenceTarget, Table>, known: Directory
     isUncertain: (target: ReferenceTarget) => tables.get(target)?.isUncertain === true,
     /** Under which each record of a list that was read whole is found. */
     spellings: (target: ReferenceTarget): string[][] =>
-      [...(tables.get(target)?.isWhole ? (tables.get(target)?.byId.values() ?? []) : [])].map(({ record }) =>
-        (NAME_SOURCES[target]?.names ?? []).map((field) => String(record[field] ?? '')),
-      ),
+      tables.get(target)?.isWhole ? allEntries(target).map(({ record }) => spellingsOf(target, record)) : [],
     /** Whether the whole list was read, and no record there has this id. */
     lacks: (target: ReferenceTarget, id: number) =>
       tables.get(target)?.isWhole === true && !tables.get(target)?.byId.has(id),

@@ -240,8 +240,8 @@ export interface CountingRun {
 }
 
 /**
- * The absences after a run. An orphan is absent once more where its file is not the one that was counted last; a record that is no orphan any
- * more is forgotten. A run that is resumed counts once. A run that is not certain counts nothing: it ends the absences of
+ * The absences after a run. An orphan is absent once more where its file is not the one that was counted last; a record that
+ * is no orphan any more is forgotten. A run that is resumed counts once. A run that is not certain counts nothing: it ends the absences of
  * what it has `found`, and notes orphans that nobody knew of, so that they are no news to the next run.
  */
 export function countAbsences(absent: Absences, orphanIds: Iterable<number>, by: CountingRun): Absences {

@@ -3,7 +3,7 @@ import { copyPrivately } from '../../files/atomic-write.js';
 import type { Change, FieldDiff } from '../../model/change.js';
 import { RunError, runFailure } from '../../model/error.js';
 import { fault } from '../../model/issue.js';
-import { isRef } from '../../model/value.js';
+import { isNewRef } from '../../model/value.js';
 import { compareWithStored, effectOf } from '../../pipeline/apply/compare.js';
 import { keyText } from '../../pipeline/match/key.js';
 import type { PlanCounts } from '../../pipeline/plan/brakes.js';
@@ -202,10 +202,9 @@ async function resolveOpen(row: ResolvedRow, intent: OpenIntent, matched: Matche
 
 /** What was sent referred to records that were there: a name that is new by now tells nothing of it. */
 function withoutNewNames(row: ResolvedRow): ResolvedRow {
-  const isNew = (field = '', value = row.set[field]) => isRef(value) && value.id < 0;
-  if (!Object.keys(row.set).some((field) => isNew(field))) return row;
-  const set = Object.fromEntries(Object.entries(row.set).filter(([field]) => !isNew(field)));
-  return { ...row, set, issues: row.issues.filter(({ field }) => !isNew(field)) };
+  const set = Object.fromEntries(Object.entries(row.set).filter(([, value]) => !isNewRef(value)));
+  const issues = row.issues.filter(({ field }) => field === undefined || !isNewRef(row.set[field]));
+  return { ...row, set, issues };
 }
 
 async function resolveOpenCreate(row: ResolvedRow, matched: Matched): Promise<Change | undefined> {

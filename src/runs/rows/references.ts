@@ -6,7 +6,7 @@ import { endSentence, fault, type Issue, warning } from '../../model/issue.js';
 import { importJob } from '../../model/job.js';
 import { noOutcomes, type Outcome, type OutcomeKind } from '../../model/outcome.js';
 import { CREATABLE, type Creatable } from '../../model/resource-names.js';
-import { foldText, isRef, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
+import { foldText, isNewRef, normaliseKey, normaliseName, type Ref } from '../../model/value.js';
 import { isPlaceholder } from '../../pipeline/map/column-warnings.js';
 import { quoted } from '../../pipeline/map/headings.js';
 import { changesOf } from '../../pipeline/plan/merge.js';
@@ -183,7 +183,7 @@ function provisionalIds(change: Change): number[] {
       : change.kind === 'update'
         ? changesOf(change.diff).map((one) => one.new)
         : [];
-  return values.flatMap((value) => (isRef(value) && value.id < 0 ? [value.id] : []));
+  return values.flatMap((value) => (isNewRef(value) ? [value.id] : []));
 }
 
 const isCreatable = (target: string): target is Creatable => CREATABLE.some((one) => one === target);

@@ -217,8 +217,7 @@ interface PassesResult {
 export type ReadPage = (page: number, pastEnd: boolean, isKnown: (text: string) => boolean) => Promise<Page>;
 
 /** What a page was found to hold. */
-interface CachedPage {
-  readonly hash: number;
+interface PageContent {
   readonly count: number;
   readonly keys: readonly number[];
 }
@@ -233,7 +232,7 @@ export async function readPasses(
 ): Promise<PassesResult> {
   const problems: string[] = [];
   /** Pages as they were last taken in, by the hash of their texts: a list at rest is read twice, and parsed once. */
-  const pageCache = new Map<number, CachedPage>();
+  const pageCache = new Map<number, PageContent & { readonly hash: number }>();
   const window = openWindow((page, pastEnd, answered) => {
     return read(page, pastEnd, (text) => {
       // The next request goes out first: it is under way while this page is looked at.
@@ -254,7 +253,7 @@ export async function readPasses(
     let shared = 0;
 
     /** Shows a page's records in this pass. */
-    const show = (page: number, { count, keys }: Omit<CachedPage, 'hash'>): PageKeys => {
+    const show = (page: number, { count, keys }: PageContent): PageKeys => {
       let fresh = 0;
       let again: number | undefined;
       for (const key of keys) {
@@ -270,7 +269,7 @@ export async function readPasses(
     for (let step = walk.next(); !step.done; ) {
       const { page: at } = step.value;
       const page = await window(step.value);
-      let content = page.known ? pageCache.get(at) : undefined;
+      let content: PageContent | undefined = page.known ? pageCache.get(at) : undefined;
       if (!content) {
         const parsed = page.known ? reparsePage(page) : page;
         options.onRecords?.(parsed.results);
@@ -280,8 +279,8 @@ export async function readPasses(
         if (number > 1 && news.length > 0) moved = true;
         for (const [index, place] of log.append(text, news.length).entries())
           slots.store(slots.add(keys[news[index] as number] as number), place);
-        content = { hash: hash53(page.text ?? ''), count: parsed.count, keys };
-        if (page.text !== undefined) pageCache.set(at, content);
+        content = { count: parsed.count, keys };
+        if (page.text !== undefined) pageCache.set(at, { ...content, hash: hash53(page.text) });
       }
       const answer = show(at, content);
       checkBarren(answer.fresh, pass.latestCount);

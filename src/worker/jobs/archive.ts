@@ -134,14 +134,14 @@ function stoppedText({ name, job }: Claim, summary: Summary): string {
         ? 'Writing requests were sent; the reports say what for.'
         : 'Nothing was written.';
   const kind = summary.kind === 'reconcile' ? 'reconcile' : 'import';
-  const forceHint =
+  const wayOn =
     brakeStop(summary) === 'plan'
       ? `have just that plan carried out with: rowferry runs approve ${run} --by NAME`
       : `have it run again with: rowferry enqueue ${kind} --job ${job} --file FILE --force`;
   const again = `drop the file into ${job}/ again: rows that are written already are left alone.`;
   const next =
     status === 'braked'
-      ? `Check the file; if its numbers are meant, ${forceHint}`
+      ? `Check the file; if its numbers are meant, ${wayOn}`
       : status === 'interrupted'
         ? `Go on with it in the console or with: rowferry runs resume ${run}\nOr ${again}`
         : `When the cause is gone, ${again}`;

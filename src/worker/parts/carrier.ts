@@ -163,11 +163,6 @@ export function openCarrier(options: CarrierOptions): Carrier {
     return other === run || (part.company === company && part.resource === resource);
   }
 
-  async function signedJobs(jobs: readonly Job[]): Promise<Job[]> {
-    const parts = jobs.map(({ id = '', data }) => messenger.part(id, data));
-    return jobs.filter((_, at) => parts[at] !== undefined);
-  }
-
   async function reply(job: Job, message: Message): Promise<void> {
     await messenger
       .send(job, message)
@@ -280,7 +275,8 @@ export function openCarrier(options: CarrierOptions): Carrier {
         let orphaned = jobs.filter((job) => job?.id !== undefined && isOrphaned(job));
         for (const { id = '' } of orphaned) await queue.remove(id).catch(() => undefined);
         // By then no grant but ours counts. What is not signed was never granted, or by a worker with another secret.
-        if (performance.now() - began > leaseMs) orphaned = await signedJobs(orphaned);
+        if (performance.now() - began > leaseMs)
+          orphaned = orphaned.filter(({ id = '', data }) => messenger.part(id, data) !== undefined);
         if (orphaned.length === 0 || signal.aborted) return;
         if (!isLogged) log.info({ parts: orphaned.length }, 'waiting until parts of an earlier coordinator have ended');
         await pause(200, signal);
