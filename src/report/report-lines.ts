@@ -83,7 +83,7 @@ export function faultLines(outcome: Outcome): string[][] {
   return faultsOf(outcome).map((issue) => csvCells(FAULT_COLUMNS, { row: outcome.ref.row, ...issue }));
 }
 
-/** The lines of a row in plan.csv, as they stand there. What is `kept` is no change: differences.csv has it. */
+/** The lines of a row in plan.csv, as text: there may be millions. What is `kept` is no change: differences.csv has it. */
 export function planLines({ ref, id }: Pick<Outcome, 'ref' | 'id'>, diff: readonly DiffText[]): string {
   const record = `${ref.row},${id ?? ''},`;
   let lines = '';

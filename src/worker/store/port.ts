@@ -2,7 +2,7 @@ import type * as bull from 'bullmq';
 import type { JobsOptions, JobType } from 'bullmq';
 import type { SharedPace } from '../../model/pace.js';
 
-/** Where the queue lives. Nothing outside this folder knows which of the three it is. */
+/** Where the queue lives. Outside this folder only the embedded one, which has one worker, is told from the others. */
 export interface Store {
   readonly kind: 'redis' | 'postgres' | 'embedded';
   /** The address for people: never a password. */
