@@ -2,9 +2,9 @@ import type { Job, Queue } from 'bullmq';
 import { Unavailable } from '../../src/worker/store/faults.js';
 import {
   DelayedError,
-  type Primitives,
   type Processor,
   type Store,
+  type TextStore,
   UnrecoverableError,
   WaitingError,
 } from '../../src/worker/store/port.js';
@@ -59,7 +59,7 @@ export function openSimQueue(timeline: Timeline, random: () => number, wall: () 
       });
     });
 
-  const primitives: Primitives = {
+  const texts: TextStore = {
     ping: () => ask(() => undefined),
     look: (name) =>
       ask(() => {
@@ -250,14 +250,14 @@ export function openSimQueue(timeline: Timeline, random: () => number, wall: () 
     connect(member: string): Pick<Store, 'lease' | 'leased' | 'workers' | 'check' | 'read' | 'update'> & {
       presence: ReturnType<typeof openPresence>;
     } {
-      const presence = openPresence(primitives, member, () => undefined);
+      const presence = openPresence(texts, member, () => undefined);
       return {
-        lease: (name, ttlMs) => takeLease(primitives, name, ttlMs, () => undefined),
-        leased: (name) => isLeased(primitives, name),
-        read: (name) => readText(primitives, name),
-        update: (name, edit) => updateText(primitives, name, edit),
+        lease: (name, ttlMs) => takeLease(texts, name, ttlMs, () => undefined),
+        leased: (name) => isLeased(texts, name),
+        read: (name) => readText(texts, name),
+        update: (name, edit) => updateText(texts, name, edit),
         workers: (name) => presence.count(name),
-        check: () => primitives.ping(),
+        check: () => texts.ping(),
         presence,
       };
     },

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { withTimeout } from '../rights.js';
 import { classifyError, type Reports } from './faults.js';
-import type { Primitives, Queue, Store } from './port.js';
+import type { Queue, Store, TextStore } from './port.js';
 import { exchangePace, isLeased, openPresence, readText, takeLease, updateText } from './shared.js';
 
 /** What one kind of store brings along; the rest is the same for all. */
 export interface StoreParts<Kind extends Store['kind'] = Store['kind']> {
   readonly kind: Kind;
   readonly address: string;
-  readonly primitives: Primitives;
+  readonly texts: TextStore;
   readonly reports: Reports;
   readonly queues: Queues;
   /** Where they are not kept among the texts. */
@@ -31,13 +31,13 @@ const PATIENCE_MS = 5_000;
 const RETRY_AFTER_MS = 200;
 
 export function assemble<Kind extends Store['kind']>(parts: StoreParts<Kind>): Store & { readonly kind: Kind } {
-  const { primitives, reports, queues } = parts;
+  const { texts, reports, queues } = parts;
   const leases: Pick<Store, 'lease' | 'leased'> = parts.leases ?? {
-    lease: (name, ttlMs) => takeLease(primitives, name, ttlMs, reports.reportError),
-    leased: (name) => isLeased(primitives, name),
+    lease: (name, ttlMs) => takeLease(texts, name, ttlMs, reports.reportError),
+    leased: (name) => isLeased(texts, name),
   };
   const member = randomUUID();
-  const presence = openPresence(primitives, member, reports.reportError);
+  const presence = openPresence(texts, member, reports.reportError);
   let closed: Promise<void> | undefined;
 
   /** Errors of the store as a `RunError`. */
@@ -85,11 +85,11 @@ export function assemble<Kind extends Store['kind']>(parts: StoreParts<Kind>): S
 
     lease: (name, ttlMs) => retried(() => leases.lease(name, ttlMs)),
     leased: (name) => retried(() => leases.leased(name)),
-    read: (name) => retried(() => readText(primitives, name)),
-    update: (name, edit) => explained(() => updateText(primitives, name, edit)),
-    pace: (service) => ({ exchange: (report) => explained(() => exchangePace(primitives, service, member, report)) }),
+    read: (name) => retried(() => readText(texts, name)),
+    update: (name, edit) => explained(() => updateText(texts, name, edit)),
+    pace: (service) => ({ exchange: (report) => explained(() => exchangePace(texts, service, member, report)) }),
     workers: (queue) => retried(() => presence.count(queue)),
-    check: () => explained(() => primitives.ping()),
+    check: () => explained(() => texts.ping()),
 
     close() {
       closed ??= (async () => {

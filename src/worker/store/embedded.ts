@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../store/sqlite.js';
 import { assemble, type StoreParts } from './assemble.js';
 import { embeddedQueues, JOB_SCHEMA, step } from './embedded-jobs.js';
 import { openReports } from './faults.js';
-import type { EmbeddedStore, Primitives, StoreOptions } from './port.js';
+import type { EmbeddedStore, StoreOptions, TextStore } from './port.js';
 import { isPassing } from './shared.js';
 
 /** Texts under names, `until` milliseconds since 1970; for good without. */
@@ -84,7 +84,7 @@ export async function openQueueFile(file: string, notice: StoreOptions['notice']
 export function embeddedParts(database: Database): Omit<StoreParts<'embedded'>, 'address' | 'reports'> {
   return {
     kind: 'embedded',
-    primitives: embeddedPrimitives(database),
+    texts: embeddedTexts(database),
     leases: processLeases(),
     queues: embeddedQueues(database),
     end: async () => database.close(),
@@ -127,7 +127,7 @@ interface Cell {
   readonly until: number | null;
 }
 
-function embeddedPrimitives(database: Database): Primitives {
+function embeddedTexts(database: Database): TextStore {
   const find = database.prepare('select content, until from cell where name = ?');
   const put = database.prepare('insert or replace into cell (name, content, until) values (?, ?, ?)');
   const forget = database.prepare('delete from cell where until < ?');

@@ -138,7 +138,7 @@ export interface StoredText {
  * presence and pace of them). All reject with the driver's error, soon also where the store is away: nothing waits here for
  * its return.
  */
-export interface Primitives {
+export interface TextStore {
   ping(): Promise<void>;
   look(name: string): Promise<StoredText>;
   /** False where another one has changed it since it was seen, or the store has forgotten it. Kept for so long, else for good. */

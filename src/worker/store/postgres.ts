@@ -12,7 +12,7 @@ import type { PostgresAddress } from '../../runs/settings-address.js';
 import { withTimeout } from '../rights.js';
 import { assembleBull } from './bull.js';
 import { classifyError, connectWithRetry, openReports, Unavailable } from './faults.js';
-import type { Primitives, SharedStore, StoreOptions } from './port.js';
+import type { SharedStore, StoreOptions, TextStore } from './port.js';
 import { isPassing } from './shared.js';
 
 /**
@@ -35,7 +35,7 @@ export async function openPostgres(address: PostgresAddress, options: StoreOptio
     return assembleBull({
       kind: 'postgres',
       address: address.displayUrl,
-      primitives: postgresPrimitives(pool),
+      texts: postgresTexts(pool),
       reports,
       bull: { options: { connection: pool }, backend: createPostgresBackend },
       async lastEvent(queue) {
@@ -131,7 +131,7 @@ async function withUnavailable<T>(work: Promise<T>): Promise<T> {
 const ANSWER_MS = 5_000;
 
 /** Over the tables of `SCHEMA`, one statement each. */
-function postgresPrimitives(database: PgQueryable): Primitives {
+function postgresTexts(database: PgQueryable): TextStore {
   async function queryFirst<R>(text: string, values: readonly unknown[] = []): Promise<R | undefined> {
     const answer = await withTimeout(ANSWER_MS, database.query<R>(text, values));
     if (!answer) throw new Unavailable('no answer in time');

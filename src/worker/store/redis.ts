@@ -5,7 +5,7 @@ import type { RedisAddress } from '../../runs/settings-address.js';
 import { withTimeout } from '../rights.js';
 import { assembleBull } from './bull.js';
 import { connectWithRetry, isConnectionCut, openReports } from './faults.js';
-import type { Primitives, SharedStore, StoreOptions } from './port.js';
+import type { SharedStore, StoreOptions, TextStore } from './port.js';
 
 /**
  * A queue on Redis 5 or newer, or what speaks its protocol. BullMQ's keys have its usual prefix `bull`, so that programs
@@ -37,8 +37,8 @@ export async function openRedis(address: RedisAddress, options: StoreOptions): P
   return assembleBull({
     kind: 'redis',
     address: address.displayUrl,
-    primitives: {
-      ...redisPrimitives(own),
+    texts: {
+      ...redisTexts(own),
       // Somebody may change it while the queue is in use.
       ping: () => checkStillFit(address, own),
     },
@@ -256,7 +256,7 @@ async function look(client: Client, name: string): Promise<[text: string | null,
 }
 
 /** Keys: `{rowferry}:server`, and `{rowferry}:<name>`. */
-function redisPrimitives(client: Client): Primitives {
+function redisTexts(client: Client): TextStore {
   return {
     async ping() {
       await client.ping();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { PaceReport, PaceState } from '../../model/pace.js';
-import type { Lease, Primitives, StoredText, TextEdit } from './port.js';
+import type { Lease, StoredText, TextEdit, TextStore } from './port.js';
 
 /** What a change comes to: the answer, and what is to be kept from then on; without `text` all is left as it is. */
 interface Change<T> {
@@ -11,11 +11,11 @@ interface Change<T> {
 }
 
 /** In one step, whoever else changes it: where another one was faster, the change is made anew from what that one left. */
-async function update<T>(cells: Primitives, name: string, change: (seen: StoredText) => Change<T>): Promise<T> {
+async function update<T>(texts: TextStore, name: string, change: (seen: StoredText) => Change<T>): Promise<T> {
   for (;;) {
-    const seen = await cells.look(name);
+    const seen = await texts.look(name);
     const { answer, text, keepMs } = change(seen);
-    if (text === undefined || (await cells.replace(name, seen, text, keepMs))) return answer;
+    if (text === undefined || (await texts.replace(name, seen, text, keepMs))) return answer;
   }
 }
 
@@ -38,12 +38,12 @@ export const isPassing = (name: string): boolean => /^(workers|pace):/.test(name
 
 const textName = (name: string) => `text:${name}`;
 
-export async function readText(cells: Primitives, name: string): Promise<string | undefined> {
-  return (await cells.look(textName(name))).text;
+export async function readText(texts: TextStore, name: string): Promise<string | undefined> {
+  return (await texts.look(textName(name))).text;
 }
 
-export function updateText(cells: Primitives, name: string, edit: TextEdit): Promise<string | undefined> {
-  return update(cells, textName(name), ({ text: answer }) => ({ answer, text: edit(answer) }));
+export function updateText(texts: TextStore, name: string, edit: TextEdit): Promise<string | undefined> {
+  return update(texts, textName(name), ({ text: answer }) => ({ answer, text: edit(answer) }));
 }
 
 /** As it is kept; `until` by the store's clock. */
@@ -64,14 +64,14 @@ const leaseUpdate = (record: LeaseRecord) => ({ text: JSON.stringify(record), ke
  * held hands out nothing until every lease from before has either been renewed or has ended for its holder too.
  */
 export async function takeLease(
-  cells: Primitives,
+  texts: TextStore,
   name: string,
   ttlMs: number,
   onError: (error: unknown) => void,
 ): Promise<Lease | undefined> {
   const token = randomUUID();
   const sentAt = performance.now();
-  const epoch = await update<number | undefined>(cells, leaseName(name), ({ text, now, ageMs }) => {
+  const epoch = await update<number | undefined>(texts, leaseName(name), ({ text, now, ageMs }) => {
     const previous = tryParse<LeaseRecord>(text);
     const isHeld = previous?.holder != null && previous.until > now;
     if (isHeld || ageMs < ttlMs) return { answer: undefined };
@@ -79,11 +79,11 @@ export async function takeLease(
     const answer = Math.max((previous?.epoch ?? 0) + 1, Math.floor(now));
     return { answer, ...leaseUpdate({ holder: token, epoch: answer, until: now + ttlMs }) };
   });
-  return epoch === undefined ? undefined : renewLease(cells, { name, token, epoch, sentAt }, ttlMs, onError);
+  return epoch === undefined ? undefined : renewLease(texts, { name, token, epoch, sentAt }, ttlMs, onError);
 }
 
-export async function isLeased(cells: Primitives, name: string): Promise<boolean> {
-  const { text, now } = await cells.look(leaseName(name));
+export async function isLeased(texts: TextStore, name: string): Promise<boolean> {
+  const { text, now } = await texts.look(leaseName(name));
   const previous = tryParse<LeaseRecord>(text);
   return previous?.holder != null && previous.until > now;
 }
@@ -97,7 +97,7 @@ export async function isLeased(cells: Primitives, name: string): Promise<boolean
  * here no later than in the store: a process that was paused knows, as soon as it runs, that its right has ended.
  */
 function renewLease(
-  cells: Primitives,
+  texts: TextStore,
   taken: { readonly name: string; readonly token: string; readonly epoch: number; readonly sentAt: number },
   ttlMs: number,
   onError: (error: unknown) => void,
@@ -134,7 +134,7 @@ function renewLease(
     // One that has ended may have been somebody else's meanwhile.
     if (sentAt >= until) return lose();
     try {
-      const isKept = await update(cells, leaseName(name), ({ text, now }) => {
+      const isKept = await update(texts, leaseName(name), ({ text, now }) => {
         const previous = tryParse<LeaseRecord>(text);
         // A store that has lost the lease is told of it again, unless somebody took it.
         const isOurs = previous === undefined || (previous.holder === token && previous.epoch === epoch);
@@ -163,7 +163,7 @@ function renewLease(
     async release() {
       if (isOver) return;
       stop();
-      await update(cells, leaseName(name), ({ text, now }) => {
+      await update(texts, leaseName(name), ({ text, now }) => {
         const isOurs = tryParse<LeaseRecord>(text)?.holder === token;
         return { answer: undefined, ...(isOurs && leaseUpdate({ holder: null, epoch, until: now })) };
       });
@@ -183,7 +183,7 @@ const BEAT_MS = 3_000;
 const PRESENT_MS = 10_000;
 
 /** Tells the store which queues this process works on, so that all can count who is there. */
-export function openPresence(cells: Primitives, member: string, onError: (error: unknown) => void) {
+export function openPresence(texts: TextStore, member: string, onError: (error: unknown) => void) {
   /** As often as there are workers on it. */
   const working: string[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -192,7 +192,7 @@ export function openPresence(cells: Primitives, member: string, onError: (error:
   const presentMembers = ({ text, now }: StoredText) => heardWithin(tryParse<Members>(text), now - PRESENT_MS);
 
   async function announce(queue: string): Promise<void> {
-    await update(cells, presenceName(queue), (seen) => {
+    await update(texts, presenceName(queue), (seen) => {
       const { [member]: _, ...others } = presentMembers(seen);
       const members = working.includes(queue) ? { ...others, [member]: seen.now } : others;
       return { answer: undefined, text: JSON.stringify(members), keepMs: 2 * PRESENT_MS };
@@ -217,7 +217,7 @@ export function openPresence(cells: Primitives, member: string, onError: (error:
     },
     async count(queue: string): Promise<number> {
       await beating;
-      const members = Object.keys(presentMembers(await cells.look(presenceName(queue)))).length;
+      const members = Object.keys(presentMembers(await texts.look(presenceName(queue)))).length;
       return Math.max(members, working.includes(queue) ? 1 : 0);
     },
     async close(): Promise<void> {
@@ -248,12 +248,12 @@ interface PaceRecord extends Pick<PaceState, 'successes' | 'throttled' | 'overlo
 }
 
 export function exchangePace(
-  cells: Primitives,
+  texts: TextStore,
   service: string,
   member: string,
   report: PaceReport,
 ): Promise<PaceState> {
-  return update(cells, `pace:${service}`, ({ text, now }) => {
+  return update(texts, `pace:${service}`, ({ text, now }) => {
     const last = tryParse<PaceRecord>(text);
     const previous = last && last.forget > now ? last : undefined;
     const held = Math.max(previous?.held ?? 0, now + (report.holdMs ?? 0));
