@@ -97,7 +97,12 @@ const STATES: readonly {
       isLost();
     },
   },
-  { name: 'export-done', path: `/runs/${ID}`, answers: at(ended()), says: '1,204 records are in the file.' },
+  {
+    name: 'export-done',
+    path: `/runs/${ID}`,
+    answers: at(ended()),
+    says: '1,204 records are in the file, and it is complete.',
+  },
   {
     name: 'export-partial',
     path: `/runs/${ID}`,
@@ -205,8 +210,8 @@ describe.skipIf(!hasBrowser)('exports', () => {
       await page.goto(`/sign-in?key=${makeLinkKey(bench.home)}`);
       await page.goto('/export?format=csv&columns=name,serial_number&editable=yes');
       await page.getByRole('button', { name: 'Export' }).click();
-      await page.getByText('12 records are in the file.').waitFor();
-      await page.getByText('It is complete').waitFor();
+      await page.getByText('12 records are in the file').waitFor();
+      await page.getByText('and it is complete').waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page
@@ -231,7 +236,7 @@ describe.skipIf(!hasBrowser)('exports', () => {
       );
       await page.goto('/runs');
       await page.getByRole('link', { name: download.suggestedFilename(), exact: true }).click();
-      await page.getByText('It is complete').waitFor();
+      await page.getByText('and it is complete').waitFor();
       expect(who.faults).toEqual([]);
     } finally {
       await who.close();

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Field, Row, RunDetail, Suggestion, Table } from '../../src/api/schema.js';
 import { closeBrowser, hasBrowser } from './browser.js';
@@ -619,16 +620,15 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     const one = await stage({ ...BASE }, /ERR_/);
     const { page } = one;
     await page.goto('/import');
-    let lose = (): void => undefined;
-    await page.route('**/api/v1/files?*', (route) => {
-      lose = () => void route.abort();
-    });
+    const sent: Route[] = [];
+    await page.route('**/api/v1/files?*', (route) => void sent.push(route));
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('a') });
     await page.getByText(/a\.csv is being/).waitFor();
     await page.getByRole('progressbar', { name: 'Sent' }).waitFor();
-    lose();
+    await expect.poll(() => sent).toHaveLength(1);
+    await sent[0]?.abort();
     await page.getByText('what you sent, send again').waitFor();
     await page.unroute('**/api/v1/files?*');
     await one.close();
@@ -742,7 +742,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     for (const [key] of known) answers[key] = 503;
     await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
     await page.getByRole('button', { name: 'Check again with 1 correction' }).click();
-    await page.getByText('Your correction is kept in this browser').waitFor();
+    await page.getByText('What you corrected is kept in this browser').waitFor();
     await page.locator('#cell-0-2').getByText('Acme Computers', { exact: true }).waitFor();
     for (const [key, answer] of known) answers[key] = answer;
     await page.reload();

@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the import page', () => {
       };
       const focused = (name: RegExp) => page.locator(':focus').filter({ hasText: name }).waitFor();
       await page.goto('/import');
-      await focused(/Choose a file/);
+      await page.locator('[aria-label="Choose a file"]:focus').waitFor();
       await choose(who, file, () => press('Enter'));
       await focused(/Match 6 columns/);
       await press('Enter');
@@ -241,14 +241,16 @@ describe.skipIf(!hasBrowser)('the import page', () => {
         (cell) => `"${cell.replaceAll('"', '""')}"`,
       );
       const content = ['Name,Serial number,Supplier,"<b>Purchase</b> cost"', cells.join(','), ''].join('\r\n');
+      const dropped = join(folder, 'markup <b>.csv');
+      await writeFile(dropped, content);
       await page.goto('/import');
-      await page.getByRole('button', { name: 'Choose a file' }).waitFor();
-      const dataTransfer = await page.evaluateHandle(`(() => {
-      const dropped = new DataTransfer();
-      dropped.items.add(new File([${JSON.stringify(content)}], 'markup <b>.csv'));
-      return dropped;
-    })()`);
-      await page.dispatchEvent('main', 'drop', { dataTransfer });
+      const place = (await page.locator('.drop').boundingBox())!;
+      const protocol = await who.context.newCDPSession(page);
+      for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+        await protocol.send('Input.dispatchDragEvent', {
+          ...{ type, x: place.x + 8, y: place.y + 8 },
+          data: { items: [], files: [dropped], dragOperationsMask: 1 },
+        });
       await page.getByRole('cell', { name: MARKUP }).first().waitFor();
       await page.getByRole('button', { name: /^Match/ }).click();
       await page.getByRole('button', { name: 'Check 1 row' }).click();

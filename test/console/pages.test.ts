@@ -254,7 +254,7 @@ const STATES: readonly {
     name: 'run-undo',
     path: `/runs/${ID}`,
     answers: RUN,
-    says: 'Take back what this run wrote?',
+    says: 'Undo?',
     act: async ({ page }) => page.getByRole('button', { name: 'Undo' }).click(),
   },
   {
@@ -268,7 +268,7 @@ const STATES: readonly {
         reports: ['custom-field-templates-20261128-095831508.xlsx', 'summary.json'],
       }),
     },
-    says: '379 records are in the file.',
+    says: '379 records are in the file, and it is complete.',
   },
   {
     name: 'run-elsewhere',

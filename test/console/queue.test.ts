@@ -50,7 +50,7 @@ const STATES: readonly {
   says: string | RegExp;
   act?: (one: Stage) => Promise<unknown>;
 }[] = [
-  { name: 'queue', answers: BUSY, says: 'Waiting: the next 2 of 481' },
+  { name: 'queue', answers: BUSY, says: 'Waiting: 2 of 481' },
   {
     name: 'queue-viewer',
     answers: { ...BUSY, 'GET /session': { ...SESSION, role: 'viewer' } },
@@ -71,7 +71,7 @@ const STATES: readonly {
     answers: BUSY,
     says: /The run does not need this page. Last seen \d\d:\d\d/,
     async act({ page, answers }) {
-      await page.getByText('writing · 96 of 240 rows').waitFor();
+      await page.getByText('96 of 240 rows are through').waitFor();
       answers['GET /queue'] = 500;
     },
   },
@@ -103,9 +103,9 @@ describe.skipIf(!hasBrowser)('the queue', () => {
     const { page, answers, sent, close } = await stage({ ...BUSY, [`POST /runs/${ID}/stop`]: { id: ID } });
     try {
       await page.goto('/queue');
-      await page.getByText('writing · 96 of 240 rows').waitFor();
+      await page.getByText('96 of 240 rows are through').waitFor();
       answers['GET /queue'] = queue({ active: [queued({ progress: progress(120) })] });
-      await page.getByText('writing · 120 of 240 rows').waitFor();
+      await page.getByText('120 of 240 rows are through').waitFor();
       expect(await page.getByText('on erp-2').count()).toBe(1);
       await page.getByRole('button', { name: 'Stop' }).focus();
       await page.keyboard.press('Enter');

@@ -1,12 +1,12 @@
 import { Component, type ReactNode } from 'react';
 import { timeOfDay } from '../kit/format.js';
-import { Button, ButtonLink, Empty, Notice, Skeleton } from '../kit/parts.js';
+import { Button, ButtonLink, Notice, Skeleton } from '../kit/parts.js';
 import { ApiError } from './client.js';
 import { client } from './queries.js';
 
 /** In place of data that are not there: they are on their way, or why they do not come. */
 export function Pending({ error, what }: { error: unknown; what: string }) {
-  return error ? <FaultNotice error={error} /> : <Skeleton what={what} lines={8} />;
+  return error ? <FaultNotice error={error} /> : <Skeleton what={what} />;
 }
 
 export function PagePending({ page, error }: { page: string; error: unknown }) {
@@ -22,22 +22,17 @@ export function PagePending({ page, error }: { page: string; error: unknown }) {
 export function FaultNotice({ error }: { error: unknown }) {
   if (!(error instanceof ApiError)) {
     const reload = <Button onClick={() => location.reload()} word="Load the page again" />;
-    return <ActionError error={error} title="The page cannot be shown" button={reload} />;
+    return <ActionError error={error} title="The page cannot be shown" more={reload} />;
   }
-  if (error.status === 403 || error.status === 404) {
-    return (
-      <Empty title={error.status === 403 ? 'You may not see this' : 'There is no such thing here'}>
-        <p>{error.message}</p>
-        <ButtonLink href="/" word="To the overview" />
-      </Empty>
-    );
-  }
+  const foreign = { 403: 'You may not see this', 404: 'There is no such thing here' }[error.status];
+  if (foreign)
+    return <ActionError error={error} title={foreign} more={<ButtonLink href="/" word="To the overview" />} />;
   const again = <Button onClick={() => void client.resetQueries({ type: 'active' })} word="Try again" />;
-  return <ActionError error={error} title={error.isTransient ? 'No connection' : 'That did not work'} button={again} />;
+  return <ActionError error={error} title={error.isTransient ? 'No connection' : 'That did not work'} more={again} />;
 }
 
 /** What a button began and could not do, beside the button. */
-export function ActionError({ error, title, button }: { error: unknown; title?: string; button?: ReactNode }) {
+export function ActionError({ error, title, more }: { error: unknown; title?: string; more?: ReactNode }) {
   if (error === null || error === undefined) return null;
   const message = error instanceof Error ? error.message : String(error);
   const details = error instanceof ApiError ? error.details : [];
@@ -51,7 +46,7 @@ export function ActionError({ error, title, button }: { error: unknown; title?: 
           ))}
         </ul>
       )}
-      {button}
+      {more}
     </Notice>
   );
 }

@@ -1,45 +1,29 @@
-import { useEffect, useEffectEvent, useState } from 'react';
-import { Dialog } from '../kit/dialog.js';
-import { Facts } from '../kit/parts.js';
-
-interface Shortcut {
-  readonly key: string;
-  readonly what: string;
-  readonly run: () => void;
-}
+import { useEffect, useState } from 'react';
+import { Dialog, Facts } from '../kit/parts.js';
 
 const SETTING_KEY = 'rowferry.single-keys';
 
-/** All that hold now; those of the page that is on top were added last. */
-const registered = new Set<Shortcut>();
-
-/** It holds while the component is there, and stands in the list that `?` opens. */
-export function useShortcut(key: string, what: string, run: () => void): void {
-  const onKey = useEffectEvent(run);
-  useEffect(() => {
-    const shortcut = { key, what, run: () => onKey() };
-    registered.add(shortcut);
-    return () => void registered.delete(shortcut);
-  }, [key, what]);
-}
+/** What has a key of its own says so; of two with the same key the one that came last has it. */
+const withKeys = () => [...document.querySelectorAll<HTMLElement>('[aria-keyshortcuts]')];
 
 /** Where keys are typed, or chosen with, they mean what they always mean. */
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, select, textarea, [contenteditable], dialog') !== null;
 }
 
+/** Keys go to what names them in `aria-keyshortcuts`: a field is gone to, a button is pressed. `?` lists them. */
 export function ShortcutKeys() {
-  const [listed, setListed] = useState<readonly Shortcut[]>();
+  const [listed, setListed] = useState<readonly HTMLElement[]>();
   const [on, setOn] = useState(() => localStorage.getItem(SETTING_KEY) !== 'off');
   useEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
-      const all = [...registered];
-      if (event.key === '?') return setListed(all);
-      const found = on && all.findLast(({ key }) => key === event.key);
+      if (event.key === '?') return setListed(withKeys());
+      const found = on && withKeys().findLast(({ ariaKeyShortcuts }) => ariaKeyShortcuts === event.key);
       if (!found) return;
       event.preventDefault();
-      found.run();
+      if (found instanceof HTMLInputElement) found.focus();
+      else found.click();
     };
     document.addEventListener('keydown', handleKey);
     return () => document.removeEventListener('keydown', handleKey);
@@ -47,7 +31,9 @@ export function ShortcutKeys() {
   if (!listed) return null;
   return (
     <Dialog onClose={() => setListed(undefined)} title="Keys">
-      <Facts of={listed.map(({ key, what }) => [<kbd key={key}>{key}</kbd>, what])} />
+      <Facts
+        of={listed.map((one) => [<kbd key="key">{one.ariaKeyShortcuts}</kbd>, one.ariaLabel ?? one.textContent])}
+      />
       <label className="line">
         <input
           type="checkbox"

@@ -1,5 +1,5 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { type ComponentType, lazy, StrictMode, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Redirect, Route, Switch } from 'wouter';
 import '../kit/kit.css';
@@ -45,7 +45,7 @@ function Console() {
               {({ id }) => (
                 // A page of another thing is another page: nothing of the one before stays in it.
                 <ErrorBoundary key={`${location.pathname} ${id}`}>
-                  <Suspense fallback={<Skeleton what="the page" lines={6} />}>
+                  <Suspense fallback={<Skeleton what="the page" />}>
                     <Page id={id} />
                   </Suspense>
                 </ErrorBoundary>
@@ -67,9 +67,7 @@ function Console() {
 }
 
 createRoot(document.getElementById('root')!).render(
-  <StrictMode>
-    <QueryClientProvider client={client}>
-      <Console />
-    </QueryClientProvider>
-  </StrictMode>,
+  <QueryClientProvider client={client}>
+    <Console />
+  </QueryClientProvider>,
 );

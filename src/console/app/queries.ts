@@ -21,11 +21,17 @@ function onError(error: Error): void {
   if (session?.status === 'success') void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
 }
 
-/** What cannot be reached is asked for again until it can, each time as stated. */
-export const retryWhileTransient = ({ state: { error } }: { state: { error: Error | null } }) =>
-  error instanceof ApiError && error.isTransient && AGAIN_MS;
 const AGAIN_MS = 5_000;
+type Asked = { readonly state: { readonly data: unknown; readonly error: Error | null } };
 
+/**
+ * When something is asked for again: each `ms` once it is shown, and what cannot be reached until it can. What is wrong stays as
+ * it is, for the page would blink.
+ */
+export const every =
+  (ms: number | false = AGAIN_MS) =>
+  ({ state: { data, error } }: Asked) =>
+    (data !== undefined && ms) || (error instanceof ApiError && error.isTransient && AGAIN_MS);
 export const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({ onError }),
@@ -37,7 +43,7 @@ export const client: QueryClient = new QueryClient({
       // What is wrong stays wrong; what cannot be reached comes back.
       retry: (failures, error) => error instanceof ApiError && error.isTransient && failures < 3,
       refetchOnWindowFocus: true,
-      refetchInterval: retryWhileTransient,
+      refetchInterval: every(false),
     },
     mutations: { retry: false, networkMode: 'always' },
   },
@@ -72,6 +78,9 @@ export const overviewQuery = readQuery<api.Overview>('/overview', {
   timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
 });
 
+/** Waits before something is asked for: what is out of date by then is aborted before it is sent. */
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** How often a run at work is looked at, and one that may be taken up again. */
 const LIVE_POLL_MS = 1_000;
 const IDLE_POLL_MS = 5_000;
@@ -93,8 +102,7 @@ export function useLiveRun(id: string) {
     retry: false,
     refetchInterval(query) {
       const { data: now } = query.state;
-      if (!now) return retryWhileTransient(query);
-      return isLive(now) ? LIVE_POLL_MS : !isComplete(now) && IDLE_POLL_MS;
+      return every(now !== undefined && (isLive(now) ? LIVE_POLL_MS : !isComplete(now) && IDLE_POLL_MS))(query);
     },
   });
   const run = data && {

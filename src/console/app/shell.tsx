@@ -1,26 +1,18 @@
-import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
-import { Icon, type IconName } from '../kit/icons.js';
-import { Badge, Button, submitting } from '../kit/parts.js';
+import { capitalize } from '../../report/wording.js';
+import { Icon } from '../kit/icons.js';
+import { Badge, Button, SearchForm } from '../kit/parts.js';
 import { type Query, send, withParams } from './client.js';
-import { useShortcut } from './keys.js';
 import { useOnce } from './queries.js';
 
-const PAGES: readonly { readonly href: string; readonly word: string; readonly icon: IconName }[] = [
-  { href: '/', word: 'Overview', icon: 'overview' },
-  { href: '/import', word: 'Import', icon: 'import' },
-  { href: '/runs', word: 'Runs', icon: 'runs' },
-  { href: '/nights', word: 'Nights', icon: 'nights' },
-  { href: '/jobs', word: 'Jobs', icon: 'jobs' },
-  { href: '/export', word: 'Export', icon: 'export' },
-  { href: '/queue', word: 'Queue', icon: 'queue' },
-];
+/** Each has a sign of its name, and is where its name says. */
+const PAGES = ['overview', 'import', 'runs', 'nights', 'jobs', 'export', 'queue'] as const;
+const hrefOf = (page: (typeof PAGES)[number]) => (page === 'overview' ? '/' : `/${page}`);
 
 export function Shell({ session, children }: { session: Session; children: ReactNode }) {
   const [path] = useLocation();
-  const search = useRef<HTMLInputElement>(null);
-  useShortcut('/', 'Search', () => search.current?.focus());
   return (
     <div className={`shell${session.production ? '' : ' test'}`}>
       <a className="skip" href="#page">
@@ -28,18 +20,18 @@ export function Shell({ session, children }: { session: Session; children: React
       </a>
       <header className="top">
         <CompanyName session={session} />
-        <Search input={search} />
+        <Search />
         <UserInfo session={session} />
       </header>
       <nav className="rail" aria-label="Pages">
-        {PAGES.map(({ href, word, icon }) => (
+        {PAGES.map((page) => (
           <Link
-            key={href}
-            href={href}
-            aria-current={path === href || (href !== '/' && path.startsWith(`${href}/`)) ? 'page' : undefined}
+            key={page}
+            href={hrefOf(page)}
+            aria-current={`${path}/`.startsWith(`${hrefOf(page)}/`) ? 'page' : undefined}
           >
-            <Icon name={icon} />
-            <span>{word}</span>
+            <Icon name={page} />
+            <span>{capitalize(page)}</span>
           </Link>
         ))}
       </nav>
@@ -61,33 +53,20 @@ function CompanyName({ session: { company_name, company, service, production } }
   );
 }
 
-function Search({ input }: { input: RefObject<HTMLInputElement | null> }) {
+function Search() {
   const [path, go] = useLocation();
   const [params] = useSearchParams();
-  const search = () => {
-    const q = input.current?.value.trim() ?? '';
-    go(q === '' ? '/runs' : `/runs?q=${encodeURIComponent(q)}`);
-  };
-  const searched = path === '/runs' ? (params.get('q') ?? '') : '';
-  useEffect(() => {
-    if (input.current) input.current.value = searched;
-  }, [searched, input]);
   return (
     <search>
-      <form {...submitting(search)}>
-        <Icon name="search" />
-        <input
-          ref={input}
-          type="search"
-          className="input"
-          aria-label="Search a file, a job, a run"
-          aria-keyshortcuts="/"
-          placeholder="Search a file, a job, a run"
-          defaultValue={searched}
-          onKeyDown={({ key }) => key === 'Escape' && input.current?.blur()}
-        />
-        <kbd>/</kbd>
-      </form>
+      <Icon name="search" />
+      <SearchForm
+        aria-label="Search a file, a job, a run"
+        aria-keyshortcuts="/"
+        placeholder="Search a file, a job, a run"
+        value={path === '/runs' ? (params.get('q') ?? '') : ''}
+        onSearch={(q) => go(q === '' ? '/runs' : `/runs?q=${encodeURIComponent(q)}`)}
+      />
+      <kbd>/</kbd>
     </search>
   );
 }

@@ -1,7 +1,7 @@
 import { useSearchParams } from 'wouter';
 import type { Session } from '../../api/schema.js';
 import { Button, Card, Notice, submitting, TextField } from '../kit/parts.js';
-import { ApiError, send } from './client.js';
+import { send } from './client.js';
 import { client, sessionQuery, useOnce } from './queries.js';
 
 /** In place of every page while nobody is signed in; the address stays, so that the page is there afterwards. */
@@ -12,7 +12,6 @@ export function SignIn() {
       send<Session>('POST', '/session', { name: entries.get('username'), password: entries.get('password') }),
     onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, session),
   });
-  const wrong = signIn.error instanceof ApiError && signIn.error.status === 401;
   return (
     <main className="sign-in">
       <Card>
@@ -25,7 +24,7 @@ export function SignIn() {
               </p>
             </Notice>
           )}
-          {signIn.error && <Notice tone="bad" title={wrong ? 'Name or password is wrong' : signIn.error.message} />}
+          {signIn.error && <Notice tone="bad" title={signIn.error.message} />}
           <TextField label="Name" name="username" autoComplete="username" required autoFocus />
           <TextField label="Password" type="password" name="password" autoComplete="current-password" required />
           <Button type="submit" look="primary" busy={signIn.isPending} word="Sign in" />

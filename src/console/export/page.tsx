@@ -37,8 +37,6 @@ function readChoice(params: URLSearchParams) {
   };
 }
 
-const NO_RESOURCE = { imported: false, fields: [] };
-
 export default function Export() {
   usePageTitle('Export');
   const [params, set] = useUrlParams();
@@ -51,7 +49,7 @@ export default function Export() {
   const change = (to: Query) => set(to, true);
   const begin = useOnce({ mutationFn: () => orderExport(choice), onSuccess: ({ id }) => go(`/runs/${id}`) });
   const resources = data?.resources.filter(({ exported }) => exported) ?? [];
-  const { imported, fields: own } = resources.find(({ name }) => name === resource) ?? NO_RESOURCE;
+  const { imported, fields: own } = resources.find(({ name }) => name === resource) ?? { imported: false, fields: [] };
   const fields = useFields({ name: resource, fields: own }, imported);
   if (!data) return <PagePending page="Export" error={error} />;
   return (
@@ -116,32 +114,24 @@ interface PickerProps<T> {
 
 /** Which columns, in the order in which they were chosen; none means all. */
 function Columns({ fields, chosen, onChange }: PickerProps<string>) {
-  const without = (name: string) => chosen.filter((one) => one !== name);
   return (
     <div className="stack tight">
-      {chosen.length > 0 && (
-        <ol className="chosen stack tight">
-          {chosen.map((name) => {
-            const label = labelOf(fields, name);
-            return (
-              <li key={name} className="line">
-                <bdi className="grow cut">{label}</bdi>
-                <Button icon="close" aria-label={`Leave ${label} out`} onClick={() => onChange(without(name))} />
-              </li>
-            );
-          })}
-        </ol>
-      )}
-      <div className="line">
-        <Combo
-          label="Add a column"
-          value=""
-          empty={chosen.length === 0 ? 'All columns; choose some…' : 'Add a column…'}
-          choices={fieldChoices(fields.filter(({ name }) => !chosen.includes(name)))}
-          onChoose={(name) => onChange([...chosen, name])}
-        />
-        {chosen.length > 0 && <Button look="quiet" onClick={() => onChange([])} word="All columns" />}
-      </div>
+      {chosen.map((name, at) => {
+        const label = labelOf(fields, name);
+        return (
+          <div key={name} className="line">
+            <bdi className="grow cut">{label}</bdi>
+            <Button icon="close" aria-label={`Leave ${label} out`} onClick={() => onChange(chosen.toSpliced(at, 1))} />
+          </div>
+        );
+      })}
+      <Combo
+        label="Add a column"
+        value=""
+        empty={chosen.length === 0 ? 'All columns; choose some…' : 'Add a column…'}
+        choices={fieldChoices(fields.filter(({ name }) => !chosen.includes(name)))}
+        onChoose={(name) => onChange([...chosen, name])}
+      />
     </div>
   );
 }
@@ -152,7 +142,6 @@ function Filters({ fields, chosen, onChange }: PickerProps<Filter>) {
     <div className="stack tight">
       {chosen.map(([name, value], at) => {
         const label = labelOf(fields, name);
-        const without = () => onChange(chosen.toSpliced(at, 1));
         return (
           <div key={`${at} ${name}`} className="value-of">
             <strong className="cut">{label}</strong>
@@ -164,7 +153,11 @@ function Filters({ fields, chosen, onChange }: PickerProps<Filter>) {
               value={value}
               onChange={(next) => onChange(chosen.with(at, [name, next]))}
             />
-            <Button icon="close" aria-label={`Without ${label} ${value}`} onClick={without} />
+            <Button
+              icon="close"
+              aria-label={`Without ${label} ${value}`}
+              onClick={() => onChange(chosen.toSpliced(at, 1))}
+            />
           </div>
         );
       })}

@@ -125,17 +125,16 @@ export function Grid({ of, rows, look, open, onClear, children, ...rest }: GridP
     if (!isWithinLimit(selectedCount)) return false;
     const { top, left, right } = range;
     const bottom = Math.min(range.bottom, total - 1);
-    const texts = Array.from({ length: bottom - top + 1 }, (_, down) => rows.at(top + down)).flatMap((row) => {
-      const cells = look.headings.slice(left, right + 1);
-      return row ? [cells.map((_, along) => look.cellOf(row, left + along).text)] : [];
-    });
-    if (texts.length === bottom - top + 1) {
-      event.clipboardData.setData('text/plain', toTsv(texts));
-      return true;
+    const selected = Array.from({ length: bottom - top + 1 }, (_, down) => rows.at(top + down));
+    if (!selected.every((row) => row !== undefined)) {
+      void rows.read(top, bottom);
+      toast('Not all of these rows were read yet. Copy once more.');
+      return false;
     }
-    void rows.read(top, bottom);
-    toast('Not all of these rows were read yet. Copy once more.');
-    return false;
+    const columns = [...look.headings.keys()].slice(left, right + 1);
+    const texts = selected.map((row) => columns.map((column) => look.cellOf(row, column).text));
+    event.clipboardData.setData('text/plain', toTsv(texts));
+    return true;
   }
 
   return (
@@ -235,7 +234,7 @@ const GridRow = memo(function GridRow({ place, row, columns, look, isOpen, curso
         {row && look.beside?.(row)}
       </div>
       {columns.map(({ index, start, size }) => {
-        const { text, content, className = '', invalid, mark } = row ? look.cellOf(row, index) : LOADING_CELL;
+        const { text, content, className = '', invalid, mark } = row ? look.cellOf(row, index) : ({ text: '' } as Cell);
         const isSelected = index >= left && index <= right;
         return (
           <div
@@ -261,5 +260,3 @@ const GridRow = memo(function GridRow({ place, row, columns, look, isOpen, curso
     </div>
   );
 });
-
-const LOADING_CELL: Cell = { text: '' };

@@ -1,7 +1,7 @@
 import { queryOptions, useQueries } from '@tanstack/react-query';
 import type { Row, Rows } from '../../api/schema.js';
 import { get, type Query } from '../app/client.js';
-import { client } from '../app/queries.js';
+import { client, pause } from '../app/queries.js';
 
 /** The rows of a run by their place under a filter: only pages that are looked at are held. */
 
@@ -25,7 +25,7 @@ function pageQuery({ run, filter, cells, live }: RowsRequest, page: number, rest
   return queryOptions({
     queryKey: ['runs', run, 'rows', { ...filter, cells }, page],
     async queryFn({ signal }): Promise<Rows> {
-      if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
+      if (restMs > 0) await pause(restMs);
       const asked = { ...filter, cells, offset: page * PAGE_ROWS, limit: PAGE_ROWS };
       return get<Rows>(`/runs/${encodeURIComponent(run)}/rows`, asked, signal);
     },

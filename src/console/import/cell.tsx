@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentProps, type KeyboardEvent, type RefObject, useLayoutEffect, useRef, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, useRef, useState } from 'react';
 import type { FaultGroup, Field, Issue, Row } from '../../api/schema.js';
 import { namesQuery } from '../app/queries.js';
 import { type Choice, matching, useChoiceList } from '../kit/choices.js';
@@ -11,7 +11,7 @@ import { faultWord } from '../runs/words.js';
 import { type CellAt, type Edits, editedValue, isForAll, isLeftOut, setEqual, setLeftOut } from './edits.js';
 
 /** What becomes of a cell that was typed: the key that leads to the next one, or all equal cells get the value. */
-export type LeaveReason = 'stay' | 'equal' | 'ArrowDown' | 'ArrowUp' | 'Tab' | 'Shift+Tab';
+export type LeaveReason = 'stay' | 'equal' | 'ArrowDown' | 'ArrowUp' | 'Tab' | 'Shift+Tab' | 'Escape';
 
 /** Names that the message of a fault asks about: `Did you mean "A" or "B"?` */
 function suggestedNames({ message }: Pick<Issue, 'message'>): string[] {
@@ -27,27 +27,17 @@ interface CellEditorProps {
   readonly field: Field | undefined;
   readonly issues: readonly Issue[];
   readonly onLeave: (text: string, how: LeaveReason) => void;
-  readonly onCancel: () => void;
 }
 
 /** The field of a cell while it is being edited: its text, and what the column takes. */
-export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCancel }: CellEditorProps) {
+export function CellEditor({ cell, edits, begun, field, issues, onLeave }: CellEditorProps) {
   const hasLeft = useRef(false);
   const original = editedValue(edits, cell);
   const [text, setText] = useState(begun ?? original);
   const suggested =
     original === cell.cell ? issues.filter(({ column }) => column === cell.column).flatMap(suggestedNames) : [];
   const choices = useChoices(text, text !== original, field, suggested);
-  const label = `What ${cell.column} can be`;
-  const choiceList = useChoiceList(label, choices, ({ value }) => leave(value, 'ArrowDown'));
-  const { input } = choiceList;
-  useLayoutEffect(() => {
-    input.current?.focus();
-    // A field of several lines is higher than its row.
-    input.current?.scrollIntoView({ block: 'nearest' });
-    // At its end, as spreadsheet programs do: typing without it has begun anew. A field of several lines would be at its beginning.
-    input.current?.setSelectionRange(text.length, text.length);
-  }, []);
+  const choiceList = useChoiceList(`What ${cell.column} can be`, choices, ({ value }) => leave(value, 'ArrowDown'));
   function leave(value: string, how: LeaveReason): void {
     hasLeft.current = true;
     onLeave(value, how);
@@ -60,16 +50,21 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
     const value = choiceList.active?.value ?? text;
     if (key === 'Enter') leave(value, event.ctrlKey || event.metaKey ? 'equal' : shiftKey ? 'ArrowUp' : 'ArrowDown');
     else if (key === 'Tab') leave(value, shiftKey ? 'Shift+Tab' : 'Tab');
-    else if (key === 'Escape') {
-      hasLeft.current = true;
-      onCancel();
-    } else return;
+    else if (key === 'Escape') leave(original, 'Escape');
+    else return;
     event.preventDefault();
   }
   const props: ComponentProps<'input'> = {
     className: 'editor',
     'aria-label': `${cell.column}, row ${cell.row}`,
     value: text,
+    autoFocus: true,
+    onFocus({ currentTarget: field }) {
+      // A field of several lines is higher than its row.
+      field.scrollIntoView({ block: 'nearest' });
+      // At its end, as spreadsheet programs do: typing without it has begun anew. A field of several lines would be at its beginning.
+      field.setSelectionRange(text.length, text.length);
+    },
     onChange: ({ target }) => {
       setText(target.value);
       choiceList.setActive(-1);
@@ -78,11 +73,7 @@ export function CellEditor({ cell, edits, begun, field, issues, onLeave, onCance
     onKeyDown: handleKey,
   };
   // One line of text would lose the others.
-  if (/[\r\n]/.test(original)) {
-    return (
-      <textarea {...(props as ComponentProps<'textarea'>)} ref={input as unknown as RefObject<HTMLTextAreaElement>} />
-    );
-  }
+  if (/[\r\n]/.test(original)) return <textarea {...(props as ComponentProps<'textarea'>)} />;
   return (
     <>
       <input {...choiceList.field} {...props} />
@@ -139,9 +130,13 @@ export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, 
   const issues =
     cellIssues.length > 0 ? (corrected ? [] : cellIssues) : row.issues.filter((issue) => issue.column === undefined);
   const equal = faults.find((one) => one.column === column && one.value === cell.trim())?.rows ?? 0;
-  const names = corrected ? [] : cellIssues.flatMap(suggestedNames).slice(0, 2);
   const isOut = isLeftOut(edits, headings, row);
-  const applyToAll = (text: string) => onEdit((now) => setEqual(now, at, text));
+  /** Of a cell that was corrected for itself what it is now, else names that may be meant. */
+  const offers = !corrected
+    ? cellIssues.flatMap(suggestedNames).slice(0, 2)
+    : equal > 1 && !isOut && !isForAll(edits, at, value)
+      ? [value]
+      : [];
   return (
     <div className="strip stack tight">
       <div className="line">
@@ -155,17 +150,14 @@ export function CellStatus({ of: { edits, faults, readOnly, onEdit }, headings, 
         )}
         {!readOnly && (
           <span className="line end">
-            {names.map((name) => (
-              <Button key={name} onClick={() => applyToAll(name)}>
+            {offers.map((text) => (
+              <Button key={text} onClick={() => onEdit((now) => setEqual(now, at, text))}>
                 <span>
-                  Take <bdi>{name}</bdi>
+                  Take <bdi>{text}</bdi>
                   {equal > 1 && ` for ${counted(equal, 'row')}`}
                 </span>
               </Button>
             ))}
-            {corrected && !isOut && !isForAll(edits, at, value) && equal > 1 && (
-              <Button onClick={() => applyToAll(value)} word={`Take for ${counted(equal, 'row')}`} />
-            )}
             <Button
               look="quiet"
               onClick={() => onEdit((now) => setLeftOut(now, headings, row, !isOut))}

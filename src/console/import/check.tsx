@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
-import type { Correction, FaultGroup, Field, Row, RunDetail } from '../../api/schema.js';
-import { ApiError, type Query } from '../app/client.js';
+import type { Correction, Field, Row, RunDetail } from '../../api/schema.js';
+import type { Query } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
 import { useResourceFields } from '../app/fields.js';
 import { faultsQuery, useWhyNot } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Chips, Notice } from '../kit/parts.js';
+import { Button, Chips } from '../kit/parts.js';
 import { faultChips, sumOf } from '../runs/outcomes.js';
 import { fieldIn, type Ordered, type OrderedJob, withEdits } from './draft.js';
 import { corrections, type Edits, editsOf } from './edits.js';
@@ -20,11 +20,12 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
   const toCorrect = sumOf(run.outcomes, 'to_correct');
   const excluded = toCorrect + sumOf(run.outcomes, 'to_look_at');
   const whyNot = useWhyNot('operator');
-  const [params] = useUrlParams();
+  const [params, set] = useUrlParams();
+  const { code = '', column = '', rows = toCorrect > 0 ? 'to_correct' : 'all' } = Object.fromEntries(params);
+  const filter = code === '' ? { outcome: rows === 'all' ? '' : rows } : { code, column };
   const { edits, edit, undo } = useEdits(of, run.id);
   const editCount = edits.size;
   const { data: faults = [] } = useQuery(faultsQuery(run.id));
-  const [filter, chips] = useFilter(run, faults, toCorrect);
   const fieldOf = useFieldOf(run.resource, ordered.job);
   const checkAgain = () => whyNot === undefined && check.mutate({});
   const plan = () => go(hrefOf('plan'));
@@ -54,17 +55,15 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
           )}
         </span>
       </div>
-      {chips}
-      {check.error instanceof ApiError && check.error.isTransient ? (
-        <Notice tone="warn" icon="off" title="rowferry does not answer">
-          <p>
-            {editCount === 1 ? 'Your correction is' : `Your ${counted(editCount, 'correction')} are`} kept in this
-            browser, also when you close it. Start rowferry again, then press “Check again”.
-          </p>
-        </Notice>
-      ) : (
-        <ActionError error={check.error} />
-      )}
+      <Chips<Query>
+        label="Rows to show"
+        of={[...groupChips(run, code === '' ? rows : ''), ...faultChips(faults, code, column)]}
+        onChoose={(to) => set({ rows: '', ...to })}
+      />
+      <ActionError
+        error={check.error}
+        more={editCount > 0 && <p>What you corrected is kept in this browser, also when you close it.</p>}
+      />
       <FaultGrid
         key={JSON.stringify(filter)}
         {...{ run: run.id, filter, faults, edits, fieldOf }}
@@ -85,8 +84,6 @@ export function CheckStep({ of, run, ordered }: { of: Importing; run: RunDetail;
   );
 }
 
-const MOST_STEPS = 200;
-
 function useEdits({ draft, change }: Importing, run: string) {
   const stored = draft.edits[run];
   const edits = useMemo(() => editsOf(stored), [stored]);
@@ -98,7 +95,7 @@ function useEdits({ draft, change }: Importing, run: string) {
       change((now) => {
         const before = now.edits[run] ?? [];
         const after = corrections(to(editsOf(before)));
-        setSteps([...steps, { before, after }].slice(-MOST_STEPS));
+        setSteps([...steps, { before, after }]);
         return withEdits(now, run, after);
       });
     },
@@ -129,25 +126,16 @@ function checkHeadline({ rows, outcomes }: RunDetail): string {
   return parts.filter(Boolean).join(' · ');
 }
 
-/** Rows that are shown: kept at the address, in the words of the API. */
-function useFilter(run: RunDetail, faults: readonly FaultGroup[], toCorrect: number): [Query, React.ReactNode] {
-  const [params, set] = useUrlParams();
-  const { code = '', column = '', rows = toCorrect > 0 ? 'to_correct' : 'all' } = Object.fromEntries(params);
-  const toLookAt = sumOf(run.outcomes, 'to_look_at');
-  const filter = code === '' ? { outcome: rows === 'all' ? '' : rows } : { code, column };
-  const chip = (word: string, to: string, count: number) => {
-    return { word, count, on: code === '' && to === rows, to: { rows: to, code: '', column: '' } };
-  };
-  const chips = [
-    chip('All', 'all', run.rows ?? 0),
-    ...(toCorrect > 0 ? [chip('To correct', 'to_correct', toCorrect)] : []),
-    ...(toLookAt > 0 ? [chip('To look at', 'to_look_at', toLookAt)] : []),
-    ...faultChips(faults, code, column),
+/** Rows by what is to be done with them; `chosen`: of which the rows are shown. */
+function groupChips({ rows, outcomes }: RunDetail, chosen: string) {
+  const groups = [
+    { word: 'All', name: 'all', count: rows ?? 0 },
+    { word: 'To correct', name: 'to_correct', count: sumOf(outcomes, 'to_correct') },
+    { word: 'To look at', name: 'to_look_at', count: sumOf(outcomes, 'to_look_at') },
   ];
-  return [
-    filter,
-    <Chips<Query> key="chips" label="Rows to show" of={chips} onChoose={(to) => set({ rows: '', ...to })} />,
-  ];
+  return groups
+    .filter(({ name, count }) => name === 'all' || count > 0)
+    .map(({ word, name, count }) => ({ word, count, on: name === chosen, to: { rows: name, code: '', column: '' } }));
 }
 
 /** What the columns of the job take. Of a saved job only the faults say which field a column goes to. */

@@ -134,7 +134,6 @@ function ColumnLine({ of, job, suggested, suggestion, resource, found }: Matchin
   const likely = alternatives.map(({ field: name, why: hint }) => {
     return { value: name, label: labelOf(resource.fields, name), group: 'It may be', hint };
   });
-  const others = fieldsToChoose(resource.fields).filter(({ value }) => !likely.some((one) => one.value === value));
   const reasons = asSuggested ? (field === null ? [why ?? ''] : [...evidence, ...remarks]) : ['as you chose'];
   const { blank, dates, overflow } = optionsIn(job, heading);
   const { dates: datesFound } = optionsIn(suggested, heading);
@@ -156,8 +155,8 @@ function ColumnLine({ of, job, suggested, suggestion, resource, found }: Matchin
   return (
     <li className={field === null ? 'unmapped' : ''}>
       <div className="from">
-        <strong className="wrap">
-          <bdi>{heading}</bdi>
+        <strong dir="auto" className="wrap">
+          {heading}
         </strong>
         <span className="small soft cut">
           {samples.slice(0, 3).map((sample, at) => (
@@ -172,7 +171,7 @@ function ColumnLine({ of, job, suggested, suggestion, resource, found }: Matchin
         <Combo
           label={`Field for ${heading}`}
           value={field ?? ''}
-          choices={[{ value: '', label: 'Not imported' }, ...likely, ...others]}
+          choices={[{ value: '', label: 'Not imported' }, ...likely, ...fieldsToChoose(resource.fields)]}
           onChoose={choose}
           empty="Not imported"
         />

@@ -133,10 +133,7 @@ const KEPT_AS = 'rowferry.imports';
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** What of the browser's storage is used. */
-export interface DraftStorage {
-  getItem(name: string): string | null;
-  setItem(name: string, text: string): void;
-}
+export type DraftStorage = { getItem(name: string): string | null; setItem(name: string, text: string): void };
 
 /** The latest first, without those whose upload must be gone. */
 export function listDrafts(storage: DraftStorage): Draft[] {

@@ -201,10 +201,6 @@ export function FaultGrid(props: FaultGridProps) {
                 field={fieldOf(cell.column, editedRow)}
                 issues={editedRow.issues}
                 onLeave={(text, how) => leaveCell(editing.place, cell, text, how)}
-                onCancel={() => {
-                  setEditing(undefined);
-                  box.current?.focus();
-                }}
               />
             </OverCell>
           )}
@@ -236,10 +232,7 @@ function widthOf(heading: string, column: number, rowAt: (place: number) => Row 
 /** Cells as they are corrected, each marked by what is wrong with it, and beside the row the first fault in words. */
 function contentOf(headings: readonly string[], edits: Edits, fieldOf: FaultGridProps['fieldOf']): GridContent {
   const isAmount = headings.map((heading) => fieldOf(heading)?.type === 'number');
-  const isCorrected = (row: Row, at: number) => {
-    const cell = cellIn(headings, row, at);
-    return editedValue(edits, cell) !== cell.cell;
-  };
+  const isCorrected = (cell: CellAt) => editedValue(edits, cell) !== cell.cell;
   return {
     headings,
     besideHeading: 'What is wrong',
@@ -247,7 +240,7 @@ function contentOf(headings: readonly string[], edits: Edits, fieldOf: FaultGrid
       if (isLeftOut(edits, headings, row)) return <span className="cut word small soft">left out</span>;
       const errors = row.issues.filter(isError);
       const [fault, ...more] = errors.filter(
-        ({ column }) => column === undefined || !isCorrected(row, headings.indexOf(column)),
+        ({ column }) => column === undefined || !isCorrected(cellIn(headings, row, headings.indexOf(column))),
       );
       if (!fault) return errors.length > 0 && <span className="cut word small good toned">corrected</span>;
       const others = new Set(more.map(({ code }) => code).filter((code) => code !== fault.code)).size;

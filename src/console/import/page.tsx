@@ -129,7 +129,7 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
   if (!run) return <PagePending page="Checking: nothing is written" error={error} />;
   const { summary, ordered, status } = run;
   if (isLive(run) || !summary || !ordered || status === 'failed' || status === 'interrupted') {
-    const where = () => (isLive(run) ? 'Checking: nothing is written' : 'The check could not be made');
+    const where = isLive(run) ? 'Checking: nothing is written' : 'The check could not be made';
     return (
       <RunPanel id={id} title={`Import ${of.name}`} where={where}>
         <ButtonLink href={of.hrefOf('columns')} word="Back to the columns" />
@@ -140,22 +140,22 @@ function CheckResult({ of, id }: { of: Importing; id: string }) {
   if (saved.isLoading) return <PagePending page="The plan" error={undefined} />;
   // A saved job may have been saved anew meanwhile.
   const isOtherJob = of.isOtherJob || (etag !== undefined && saved.data !== undefined && saved.data.etag !== etag);
-  const isStale = isPlan && (of.openEdits.length > 0 || isOtherJob);
-  return isStale ? <StalePlan of={of} isOtherJob={isOtherJob} /> : <PlanStep of={of} run={run} />;
+  const { length } = of.openEdits;
+  const why = [
+    isOtherJob &&
+      `${typeof of.job === 'string' ? `The job ${of.job} was` : 'The columns were'} changed since this check.`,
+    length > 0 && `${counted(length, 'correction is', 'corrections are')} not checked yet.`,
+  ].filter(Boolean);
+  return isPlan && why.length > 0 ? <StalePlan of={of} why={why.join(' ')} /> : <PlanStep of={of} run={run} />;
 }
 
 /** A plan of what was changed since is not written. */
-function StalePlan({ of, isOtherJob }: { of: Importing; isOtherJob: boolean }) {
-  const { openEdits, job, check } = of;
+function StalePlan({ of: { check }, why }: { of: Importing; why: string }) {
   const whyNot = useWhyNot('operator');
-  const what = [
-    isOtherJob && `${typeof job === 'string' ? `The job ${job} was` : 'The columns were'} changed since this check.`,
-    openEdits.length > 0 && `${counted(openEdits.length, 'correction is', 'corrections are')} not checked yet.`,
-  ];
   return (
     <>
       <h1>The plan is not up to date</h1>
-      <p>{what.filter(Boolean).join(' ')}</p>
+      <p>{why}</p>
       <Button look="primary" why={whyNot} change={check} order={{}} word="Check again" />
       <ActionError error={check.error} />
     </>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type CSSProperties, useState } from 'react';
+import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import type { Table as Found, TableOptions } from '../../api/schema.js';
 import { ApiError } from '../app/client.js';
@@ -26,8 +26,7 @@ const HEADER_ROWS = [...Array.from({ length: 15 }, (_, at) => String(at + 1)), '
 /** What was found in the file: the first rows, and how it is read, which can be said otherwise at once. */
 export function TableStep({ of }: { of: Importing }) {
   const { name, table, check, go, hrefOf, source } = of;
-  const found = table.data;
-  const { error } = table;
+  const { data: found, error } = table;
   const whyNot = useWhyNot('operator');
   // Where it was said how it is read, that can be said otherwise.
   if (!found && error instanceof ApiError && error.status === 422 && Object.keys(source).length === 0) {
@@ -37,7 +36,7 @@ export function TableStep({ of }: { of: Importing }) {
         <h1 className="wrap">
           <bdi>{name}</bdi> cannot be read
         </h1>
-        <ActionError error={error} title="Why it cannot be read" button={another} />
+        <ActionError error={error} title="Why it cannot be read" more={another} />
       </>
     );
   }
@@ -91,12 +90,9 @@ function ReadOptions({ of: { source, table, setTable } }: { of: Importing }) {
   ) => {
     const chosen = source[name]?.toString();
     if (chosen === undefined && found == null) return null;
-    const isOverruled = chosen !== undefined;
-    const first = isOverruled ? 'as it was detected' : wordOf(found ?? '');
-    const others = [...new Set([chosen ?? '', ...values])].filter(
-      (one) => one !== '' && (isOverruled || one !== found),
-    );
-    const options = [['', first] as const, ...others.map((one) => [one, wordOf(one)] as const)];
+    const first = chosen === undefined ? wordOf(found ?? '') : 'as it was detected';
+    const others = chosen === undefined ? values.filter((one) => one !== found) : new Set([chosen, ...values]);
+    const options = [['', first] as const, ...[...others].map((one) => [one, wordOf(one)] as const)];
     return <Choose label={label} value={chosen ?? ''} options={options} onChoose={(to) => setTable({ [name]: to })} />;
   };
   const rowWord = (at: string) => (at === 'none' ? 'none: columns go by letters' : `in row ${at}`);
@@ -113,7 +109,6 @@ function ReadOptions({ of: { source, table, setTable } }: { of: Importing }) {
 
 function FirstRows({ table: { headings, first } }: { table: Found }) {
   if (first.length === 0) return <Empty title="There are no rows below the heading" />;
-  const columns = { '--columns': headings.length } as CSSProperties;
   return (
     <Card title="The first rows" flush>
       <Table
@@ -126,7 +121,7 @@ function FirstRows({ table: { headings, first } }: { table: Found }) {
           ...headings.map((head, column) => ({
             head,
             of: ({ cells }: Found['first'][number]) => (
-              <div className="cut sample" style={columns} title={cells[column]}>
+              <div className="cut sample" title={cells[column]}>
                 <bdi>{cells[column]}</bdi>
               </div>
             ),

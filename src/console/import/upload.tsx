@@ -1,18 +1,19 @@
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { type ChangeEvent, useEffect, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
+import { sizeText } from '../../model/count-text.js';
 import { ApiError, get, sendFile } from '../app/client.js';
 import { ActionError } from '../app/faults.js';
 import { useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
-import { bytes, percent } from '../kit/format.js';
-import { Button, Card, Moment, NameLink } from '../kit/parts.js';
-import { toast } from '../kit/toast.js';
+import { percent } from '../kit/format.js';
+import { Icon } from '../kit/icons.js';
+import { Card, Moment, NameLink, takeFocus } from '../kit/parts.js';
 import { listDrafts, newDraft, saveDraft, withDecided } from './draft.js';
 import { importHref, tableKey } from './state.js';
 
-const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 const MOST_DRAFTS = 8;
+const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
 
 export function Upload() {
   usePageTitle('Import');
@@ -21,20 +22,17 @@ export function Upload() {
   const job = params.get('job');
   const like = params.get('like');
   const { max_upload } = useSession();
+  const limit = sizeText(max_upload);
   const whyNot = useWhyNot('operator');
-  const input = useRef<HTMLInputElement>(null);
   const [sent, setSent] = useState(0);
-  const pageLeft = useRef(new AbortController());
-  useEffect(() => {
-    pageLeft.current = new AbortController();
-    return () => pageLeft.current.abort();
-  }, []);
+  const [pageLeft] = useState(() => new AbortController());
+  useEffect(() => () => pageLeft.abort(), [pageLeft]);
   const upload = useOnce({
     async mutationFn(file: File) {
       if (file.size > max_upload)
-        throw new ApiError(413, `${file.name} has ${bytes(file.size)}; at most ${bytes(max_upload)} can be sent.`);
+        throw new ApiError(413, `${file.name} has ${sizeText(file.size)}; at most ${limit} can be sent.`);
       if (file.size === 0) throw new ApiError(422, `${file.name} is empty.`);
-      const { signal } = pageLeft.current;
+      const { signal } = pageLeft;
       setSent(0);
       const { id, name } = await sendFile(file, signal, setSent);
       const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`, {}, signal);
@@ -47,14 +45,10 @@ export function Upload() {
       go(last);
     },
   });
-  const take = (files: FileList | null | undefined) => {
-    const [file, ...more] = files ?? [];
-    if (!file || whyNot !== undefined) return;
-    if (upload.isPending) toast('One file at a time: the one before is still being sent.');
-    else if (more.length > 0) toast(`One file at a time: ${file.name} is sent, the others are not.`);
-    upload.mutate(file);
+  const take = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const [file] = target.files ?? [];
+    if (file) upload.mutate(file);
   };
-  const isOver = useDrop(take);
   const question =
     like !== null
       ? 'Which file holds the corrected rows?'
@@ -65,10 +59,9 @@ export function Upload() {
   return (
     <div className="import stack">
       <h1>{question}</h1>
-      <section aria-label="Drop a file" className={`drop${isOver ? ' over' : ''}`}>
-        <input ref={input} type="file" hidden accept={ENDINGS} onChange={({ target }) => take(target.files)} />
+      <div className="drop">
         {upload.isPending ? (
-          <div className="stack tight">
+          <>
             <progress aria-label="Sent" value={sent} />
             <span role="status">
               <bdi>{upload.variables?.name}</bdi> is being {sent < 1 ? 'sent' : 'read'}
@@ -76,24 +69,23 @@ export function Upload() {
             <span className="soft" aria-hidden>
               {percent(sent)}
             </span>
-          </div>
+          </>
+        ) : whyNot !== undefined ? (
+          <p>{whyNot}</p>
         ) : (
           <>
             <p>Drop a spreadsheet here</p>
-            <Button
-              look="primary"
-              icon="import"
-              autoFocus
-              why={whyNot}
-              onClick={() => input.current?.click()}
-              word="Choose a file"
-            />
+            <span className="button primary" aria-hidden>
+              <Icon name="import" />
+              Choose a file
+            </span>
+            <input ref={takeFocus} type="file" aria-label="Choose a file" accept={ENDINGS} onChange={take} />
           </>
         )}
         <p className="soft small">
-          CSV, Excel, OpenDocument or NDJSON, at most {bytes(max_upload)}. Nothing is written before you have seen what.
+          CSV, Excel, OpenDocument or NDJSON, at most {limit}. Nothing is written before you have seen what.
         </p>
-      </section>
+      </div>
       <ActionError error={upload.error} />
       {recentDrafts.length > 0 && (
         <Card title="Go on where you were" flush>
@@ -109,23 +101,4 @@ export function Upload() {
       )}
     </div>
   );
-}
-
-/** Wherever on the page: a file that is dropped beside the place for it would take the page's place. True while one is over it. */
-function useDrop(take: (files: FileList | undefined) => void): boolean {
-  const [isOver, setOver] = useState(false);
-  const onDrop = useEffectEvent(take);
-  useEffect(() => {
-    const onDrag = (event: DragEvent) => {
-      if (event.type !== 'dragleave') event.preventDefault();
-      setOver(event.type === 'dragover');
-      if (event.type === 'drop') onDrop(event.dataTransfer?.files);
-    };
-    const types = ['dragover', 'dragleave', 'drop'] as const;
-    for (const type of types) window.addEventListener(type, onDrag);
-    return () => {
-      for (const type of types) window.removeEventListener(type, onDrag);
-    };
-  }, []);
-  return isOver;
 }

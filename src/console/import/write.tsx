@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
 import { client, planQuery, useOnce, useSession, useWhyNot } from '../app/queries.js';
 import { counted } from '../kit/format.js';
-import { Button, ButtonLink, Card, submitting, TextField } from '../kit/parts.js';
+import { Button, ButtonLink, Card, submitting, TextField, takeFocus } from '../kit/parts.js';
 import { toast } from '../kit/toast.js';
 import { sumOf } from '../runs/outcomes.js';
 import { PlanView } from '../runs/plan.js';
@@ -17,14 +16,8 @@ import type { Importing } from './state.js';
 export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importing; run: RunDetail }) {
   const { data: plan, error } = useQuery(planQuery(run.id));
   const { company_name, company } = useSession();
-  const heading = useRef<HTMLHeadingElement>(null);
   const braked = plan?.brakes.some(({ tripped }) => tripped) ?? false;
   const whyNot = useWhyNot(braked ? 'approver' : 'operator');
-  const hasPlan = plan !== undefined;
-  // Nobody writes with the key that brought them here: the button is one Tab further.
-  useEffect(() => {
-    if (hasPlan) heading.current?.focus();
-  }, [hasPlan]);
   if (!plan) return <PagePending page="The plan" error={error} />;
   const rows = plan.created + plan.updated;
   const excluded = sumOf(run.outcomes, 'to_correct') + sumOf(run.outcomes, 'to_look_at');
@@ -32,7 +25,8 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
     excluded === 0 ? '' : `, without the ${excluded === 1 ? 'one' : counted(excluded, 'row')} that cannot go in`;
   return (
     <>
-      <h1 ref={heading} tabIndex={-1} className="wrap">
+      {/* Nobody writes with the key that brought them here: the button is one Tab further. */}
+      <h1 ref={takeFocus} tabIndex={-1} className="wrap">
         {write !== undefined
           ? 'This plan was carried out'
           : rows === 0
@@ -69,7 +63,7 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
 export function ResultStep({ of: { name, checked, hrefOf }, id }: { of: Importing; id: string }) {
   const job = checked.data?.ordered?.job;
-  const where = () => <Link href={`/runs/${id}`}>The page of this run</Link>;
+  const where = <Link href={`/runs/${id}`}>The page of this run</Link>;
   return (
     <>
       <RunPanel id={id} title={`Import ${name}`} where={where} correctAt={hrefOf('check')} />
@@ -85,26 +79,24 @@ const jobName = (file: string) =>
 /** The mapping as a job file, for the next file of this kind. */
 function SaveJob({ job, file }: { job: Job; file: string }) {
   const whyNot = useWhyNot('operator');
-  const [name, setName] = useState(() => jobName(file));
   const save = useOnce({
-    mutationFn: () => send('PUT', `/jobs/${encodeURIComponent(name)}`, { job }, { headers: { 'if-none-match': '*' } }),
-    onSuccess() {
+    mutationFn: (name: string) =>
+      send('PUT', `/jobs/${encodeURIComponent(name)}`, { job }, { headers: { 'if-none-match': '*' } }),
+    onSuccess(_, name) {
       void client.invalidateQueries({ queryKey: ['jobs'] });
       toast(`The job ${name} is saved. Choose it with the next file.`);
     },
   });
   return (
     <Card title="Save how this was read and matched">
-      <form className="fields" {...submitting(() => whyNot === undefined && save.mutate())}>
+      <form className="fields" {...submitting((form) => whyNot === undefined && save.mutate(form['job'].value))}>
         <TextField
           label="Name of the job"
           hint={save.isSuccess ? 'Saved.' : 'The next file of this kind needs no matching.'}
+          name="job"
           required
-          value={name}
-          onChange={({ target }) => {
-            setName(target.value);
-            save.reset();
-          }}
+          defaultValue={jobName(file)}
+          onChange={save.reset}
         />
         <Button type="submit" why={whyNot} busy={save.isPending} word="Save as job" />
       </form>

@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Job, JobFile } from '../../api/schema.js';
-import { ApiError, send } from '../app/client.js';
+import { send } from '../app/client.js';
 import { ActionError, PagePending } from '../app/faults.js';
-import { client, jobQuery, jobsQuery, useOnce, useWhyNot } from '../app/queries.js';
+import { client, jobQuery, jobsQuery, pause, useOnce, useWhyNot } from '../app/queries.js';
 import { counted, joinParts, when } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Button, ButtonLink, Card, Facts, Prose } from '../kit/parts.js';
@@ -36,10 +36,8 @@ function JobText({ file }: { file: JobFile }) {
       setDraft(null);
       toast(`${name} is saved.`);
     },
-    onError: (error) => {
-      // What the file holds now is what the text is thrown away for.
-      if (error instanceof ApiError && error.status === 412) void client.invalidateQueries(jobQuery(name));
-    },
+    // What the file holds now is what the text is thrown away for.
+    onError: () => client.invalidateQueries(jobQuery(name)),
   });
   const faulty = checked.problems.some(({ severity }) => severity === 'error');
   const faultsFirst = faulty ? 'Correct the faults first: a job with faults cannot run.' : undefined;
@@ -55,7 +53,6 @@ function JobText({ file }: { file: JobFile }) {
         </h1>
         {changed && <Button look="quiet" onClick={() => setDraft(null)} word="Throw my changes away" />}
         <Button look="primary" why={why} change={save} order={draft?.etag ?? etag} word="Save" />
-        {file.kind === 'export' && <ButtonLink href="/export" word="To the exports" />}
         {file.kind === 'import' && (
           <ButtonLink href={`/import?job=${encodeURIComponent(name)}`} word="Try it with a file" />
         )}
@@ -90,19 +87,17 @@ function useDraft(name: string) {
 
 /** What the API says of a text once nobody types for a moment. */
 function useCheck(text: string, file: JobFile, enabled: boolean) {
-  const [settled, settle] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => settle(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
   const { data, error, isFetching } = useQuery({
-    queryKey: ['check', settled],
+    queryKey: ['check', text],
     enabled,
-    queryFn: ({ signal }) => send<{ problems: Problems }>('POST', '/jobs/check', { text: settled }, { signal }),
+    async queryFn({ signal }) {
+      await pause(PAUSE_MS);
+      return send<{ problems: Problems }>('POST', '/jobs/check', { text }, { signal });
+    },
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
-  return { problems: data?.problems ?? file.problems, isChecking: settled !== text || isFetching, unchecked: error };
+  return { problems: data?.problems ?? file.problems, isChecking: isFetching, unchecked: error };
 }
 
 interface EditorProps extends ReturnType<typeof useCheck> {
@@ -116,10 +111,9 @@ interface EditorProps extends ReturnType<typeof useCheck> {
 function Editor({ text, problems, isChecking, unchecked, readOnly, label, onChange }: EditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const lines = text.split('\n');
-  const worst = new Map<number, ReturnType<typeof toneOf>>();
-  for (const { line, severity } of problems) {
-    if (line !== null && worst.get(line) !== 'bad') worst.set(line, toneOf(severity));
-  }
+  // Of a line with both its fault counts.
+  const remarksFirst = problems.toSorted((a, b) => Number(a.severity === 'error') - Number(b.severity === 'error'));
+  const worst = new Map(remarksFirst.map(({ line, severity }) => [line, toneOf(severity)]));
   const jump = (line: number, column: number | null) => {
     const start = lines.slice(0, line - 1).reduce((at, one) => at + one.length + 1, 0);
     const at = start + Math.max(0, (column ?? 1) - 1);

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: browsers have no list that is filtered by typing
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus stays in the field, which names the active choice
-import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useState } from 'react';
 
 /** Lists to choose from: under a field that filters them, and under a cell that is being edited. */
 
@@ -11,22 +11,13 @@ export interface Choice {
   readonly hint?: string | undefined;
 }
 
-/** What a field and the list below it share; the focus stays in the field. `list`: undefined while it is closed. */
+/** What a field and the list behind it share; the focus stays in the field. `list`: undefined while it is closed. */
 export function useChoiceList(label: string, choices: readonly Choice[] | undefined, onPick: (choice: Choice) => void) {
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
-  const list = useRef<HTMLDivElement>(null);
   /** -1: none is active. */
   const [active, setActive] = useState(-1);
   const isOpen = choices !== undefined;
-  useLayoutEffect(() => {
-    if (isOpen) list.current?.showPopover({ source: input.current! });
-  }, [isOpen]);
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
-  }, [active, isOpen]);
   return {
-    input,
     setActive,
     active: choices?.[active],
     /** Up and down among the choices. True where the key was taken. */
@@ -40,7 +31,6 @@ export function useChoiceList(label: string, choices: readonly Choice[] | undefi
     },
     /** What says to screen readers that the field has a list below it. */
     field: {
-      ref: input,
       role: 'combobox',
       'aria-expanded': isOpen,
       'aria-controls': isOpen ? id : undefined,
@@ -50,14 +40,9 @@ export function useChoiceList(label: string, choices: readonly Choice[] | undefi
       spellCheck: false,
     } as const,
     list: choices && (
-      <div ref={list} id={id} role="listbox" aria-label={label} popover="manual" className="choices">
+      <div ref={showAtField} id={id} role="listbox" aria-label={label} popover="manual" className="choices">
         {groupsOf(choices).map((group) => (
-          <div key={group} {...(group !== undefined && { role: 'group', 'aria-label': group })}>
-            {group !== undefined && (
-              <div className="group small soft" aria-hidden="true">
-                {group}
-              </div>
-            )}
+          <div key={group} role="group" aria-label={group}>
             {choices.map(
               (choice, place) =>
                 choice.group === group && (
@@ -67,6 +52,7 @@ export function useChoiceList(label: string, choices: readonly Choice[] | undefi
                     id={`${id}-${place}`}
                     role="option"
                     aria-selected={place === active}
+                    ref={place === active ? scrollIntoSight : undefined}
                     onPointerDown={(event) => event.preventDefault()}
                     onClick={() => onPick(choice)}
                   >
@@ -85,6 +71,13 @@ export function useChoiceList(label: string, choices: readonly Choice[] | undefi
       </div>
     ),
   };
+}
+
+const scrollIntoSight = (choice: Element | null | undefined) => choice?.scrollIntoView({ block: 'nearest' });
+
+function showAtField(list: HTMLElement | null): void {
+  list?.showPopover({ source: list.previousElementSibling as HTMLElement });
+  scrollIntoSight(list?.querySelector('[aria-selected="true"]'));
 }
 
 const groupsOf = (choices: readonly Choice[]) => [...new Set(choices.map(({ group }) => group))];

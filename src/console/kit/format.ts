@@ -3,7 +3,6 @@ import { countText, formatNumber, setNumberFormat } from '../../report/summary.j
 /** Numbers and times in the reader's form and zone. Amounts of cells and records are texts, and stand as they are. */
 
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const tenth = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
 
 setNumberFormat(whole);
@@ -13,20 +12,12 @@ export { countText as counted, formatNumber as number };
 /** Those that there are, as one text. */
 export const joinParts = (...parts: readonly (string | false | null | undefined)[]) => parts.filter(Boolean).join(', ');
 
-export const oneDecimal = (n: number) => tenth.format(n);
+export const { format: oneDecimal } = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
 /** 0.25 → `25%`; a share that is not whole never reads as all or nothing. */
 export function percent(part: number): string {
   if (part > 0.99 && part < 1) return share.format(0.99);
   return part > 0 && part < 0.01 ? `< ${share.format(0.01)}` : share.format(part);
-}
-
-/** As settings and messages count them. */
-const MB = 1024 * 1024;
-
-export function bytes(n: number): string {
-  const [size, unit] = n < MB ? [n / 1024, 'kB'] : [n / MB, 'MB'];
-  return `${n < 1024 ? '< 1' : tenth.format(size)} ${unit}`;
 }
 
 function timeAs(options: Intl.DateTimeFormatOptions) {

@@ -1,4 +1,4 @@
-import { type ComponentProps, Fragment, type ReactNode, useId } from 'react';
+import { type ComponentProps, Fragment, type ReactNode, useEffect, useId, useRef } from 'react';
 import { Link } from 'wouter';
 import { exactly, number, when } from './format.js';
 import { Icon, type IconName } from './icons.js';
@@ -64,8 +64,8 @@ export function ButtonLink({ look, icon, word, ...rest }: ComponentProps<'a'> & 
 
 export function NameLink({ href, children }: { href: string; children: ReactNode }) {
   return (
-    <Link href={href} className="name cut">
-      <bdi>{children}</bdi>
+    <Link href={href} dir="auto" className="name cut">
+      {children}
     </Link>
   );
 }
@@ -94,7 +94,7 @@ export function Facts({ of }: { of: readonly (readonly [term: ReactNode, fact: R
   );
 }
 
-export function Badge({ tone, icon, word }: { tone: Tone; icon?: IconName | undefined; word: string }) {
+export function Badge({ tone, icon, word }: { tone: Tone; icon?: IconName; word: string }) {
   return (
     <span className={`badge ${tone}`}>
       {icon && <Icon name={icon} />}
@@ -103,12 +103,9 @@ export function Badge({ tone, icon, word }: { tone: Tone; icon?: IconName | unde
   );
 }
 
-interface CardProps {
-  readonly title?: string | undefined;
+interface CardProps extends ComponentProps<'section'> {
   readonly beside?: ReactNode;
   readonly flush?: boolean;
-  readonly className?: string;
-  readonly children: ReactNode;
 }
 
 export function Card({ title, beside, flush = false, className, children }: CardProps) {
@@ -128,7 +125,7 @@ export function Card({ title, beside, flush = false, className, children }: Card
   );
 }
 
-const NOTICE_ICONS = { good: 'check', warn: 'warn', bad: 'bad', calm: 'info', info: 'info' } as const;
+export const TONE_ICONS = { good: 'check', warn: 'warn', bad: 'bad', calm: 'info', info: 'info' } as const;
 
 interface NoticeProps {
   readonly tone: Tone;
@@ -137,7 +134,7 @@ interface NoticeProps {
   readonly children?: ReactNode;
 }
 
-export function Notice({ tone, icon = NOTICE_ICONS[tone], title, children }: NoticeProps) {
+export function Notice({ tone, icon = TONE_ICONS[tone], title, children }: NoticeProps) {
   return (
     <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
       <Icon name={icon} />
@@ -163,6 +160,35 @@ export function Warnings({ of = [] }: { of?: readonly string[] | undefined }) {
   );
 }
 
+interface DialogProps {
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly footer?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** The browser's own, for as long as it is drawn: it keeps the focus inside, gives it back, and closes with Escape. */
+export function Dialog({ onClose, title, footer, children }: DialogProps) {
+  const id = useId();
+  return (
+    <dialog ref={showModal} aria-labelledby={id} onClose={onClose}>
+      <header className="line">
+        <h2 id={id} className="grow">
+          {title}
+        </h2>
+        <Button look="quiet" icon="close" aria-label="Close" onClick={onClose} />
+      </header>
+      <div className="stack">{children}</div>
+      {footer && <footer className="line">{footer}</footer>}
+    </dialog>
+  );
+}
+
+function showModal(dialog: HTMLDialogElement) {
+  dialog.showModal();
+  return () => dialog.close();
+}
+
 /** Nothing is there: why, and what to do. `page`: it is all that the page has to say. */
 export function Empty({ title, page = false, children }: { title: string; page?: boolean; children?: ReactNode }) {
   return (
@@ -173,14 +199,8 @@ export function Empty({ title, page = false, children }: { title: string; page?:
   );
 }
 
-export function Skeleton({ lines = 3, what }: { lines?: number; what: string }) {
-  return (
-    <div role="status" aria-label={`Loading ${what}`}>
-      {Array.from({ length: lines }, (_, at) => (
-        <span key={at} className="skeleton" style={{ width: `${90 - ((at * 23) % 50)}%` }} />
-      ))}
-    </div>
-  );
+export function Skeleton({ what }: { what: string }) {
+  return <div role="status" aria-label={`Loading ${what}`} className="skeleton" />;
 }
 
 interface Labelled {
@@ -206,6 +226,9 @@ export function Field({ label, hint, children }: Labelled & { children: (props: 
   );
 }
 
+/** As `ref` of what has the keys when it comes. */
+export const takeFocus = (element: HTMLElement | null) => element?.focus();
+
 /** A form that the browser does not send. */
 export const submitting = (onSubmit: (form: HTMLFormElement) => void): Pick<ComponentProps<'form'>, 'onSubmit'> => ({
   onSubmit(event) {
@@ -216,6 +239,31 @@ export const submitting = (onSubmit: (form: HTMLFormElement) => void): Pick<Comp
 
 export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & Labelled) {
   return <Field {...{ label, hint }}>{(props) => <input {...rest} {...props} className="input" />}</Field>;
+}
+
+interface SearchFormProps extends ComponentProps<'input'> {
+  /** What is looked for now. */
+  readonly value: string;
+  readonly onSearch: (text: string) => void;
+}
+
+export function SearchForm({ value, onSearch, className, ...rest }: SearchFormProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    input.current!.value = value;
+  }, [value]);
+  return (
+    <form {...submitting(() => onSearch(input.current!.value.trim()))}>
+      <input
+        {...rest}
+        ref={input}
+        type="search"
+        className={classes('input', className)}
+        defaultValue={value}
+        onKeyDown={({ key, currentTarget }) => key === 'Escape' && currentTarget.blur()}
+      />
+    </form>
+  );
 }
 
 interface ChooseProps extends ComponentProps<'select'>, Labelled {

@@ -2,7 +2,6 @@
 export const TOASTS_ID = 'toasts';
 
 const TOAST_MS = 10_000;
-const MOST = 3;
 
 /** What was done, for as long as it takes to read, or until it is pressed. */
 export function toast(text: string): void {
@@ -14,5 +13,4 @@ export function toast(text: string): void {
   one.addEventListener('click', () => one.remove());
   setTimeout(() => one.remove(), TOAST_MS);
   all?.append(one);
-  if (all && all.childElementCount > MOST) all.firstElementChild?.remove();
 }

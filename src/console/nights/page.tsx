@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import type { Job, Night } from '../../api/schema.js';
 import { PagePending } from '../app/faults.js';
-import { isLive, jobsQuery, nightsQuery, retryWhileTransient } from '../app/queries.js';
+import { every, jobsQuery, nightsQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { JobTable } from '../jobs/page.js';
 import { Bars } from '../kit/bars.js';
@@ -17,8 +17,8 @@ export default function Nights({ id: job }: { id: string | undefined }) {
   if (job !== undefined) return <JobNights job={job} />;
   if (!data) return <PagePending page="Nights" error={error} />;
   const jobs = data.jobs.filter(({ kind }) => kind === 'reconcile');
-  const [only] = jobs;
-  if (!only) {
+  const [first, ...more] = jobs;
+  if (!first) {
     return (
       <Empty page title="No job compares a file with the service">
         <p>
@@ -29,7 +29,7 @@ export default function Nights({ id: job }: { id: string | undefined }) {
       </Empty>
     );
   }
-  return jobs.length === 1 ? <JobNights job={only.name} /> : <NightlyJobs jobs={jobs} />;
+  return more.length === 0 ? <JobNights job={first.name} /> : <NightlyJobs jobs={jobs} />;
 }
 
 /** More than one: which of them waits for somebody. */
@@ -49,15 +49,8 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
 
 /** A job's nights side by side, and the chosen one as its run tells it. */
 function JobNights({ job }: { job: string }) {
-  const { data, error } = useQuery({
-    ...nightsQuery(job),
-    // The present one ends while somebody looks, and another one may begin.
-    refetchInterval(query) {
-      const { data: now } = query.state;
-      if (!now) return retryWhileTransient(query);
-      return now.nights.some(isLive) ? LIVE_POLL_MS : POLL_MS;
-    },
-  });
+  // The present one ends while somebody looks, and another one may begin.
+  const { data, error } = useQuery({ ...nightsQuery(job), refetchInterval: every() });
   const [params] = useSearchParams();
   if (!data) return <PagePending page={`Nights of ${job}`} error={error} />;
   const nights = data.nights.toReversed();
@@ -77,16 +70,12 @@ function JobNights({ job }: { job: string }) {
     </>
   );
   return (
-    <RunPanel id={night.run} title={`Nights of ${job}`} where={() => where}>
+    <RunPanel id={night.run} title={`Nights of ${job}`} where={where}>
       <Chart nights={nights} chosen={night} />
     </RunPanel>
   );
 }
 
-const LIVE_POLL_MS = 2_000;
-const POLL_MS = 30_000;
-
-const dayOf = ({ started_at }: Night) => shortDay(started_at);
 const hrefOf = ({ run }: Night) => `?run=${run}`;
 const isStopped = ({ status }: Pick<Night, 'status'>) => status === 'braked' || status === 'failed';
 const tone = (night: Night) => (isStopped(night) ? 'bad' : 'info');
@@ -98,7 +87,7 @@ function Chart({ nights, chosen }: { nights: readonly Night[]; chosen: Night }) 
         label="Nights"
         all={nights}
         keyOf={({ run }) => run}
-        nameOf={dayOf}
+        nameOf={({ started_at }) => shortDay(started_at)}
         chosen={chosen}
         hrefOf={hrefOf}
         markOf={(night) => (isStopped(night) ? '×' : '')}

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { Overview, Run } from '../../api/schema.js';
 import { OUTCOME_GROUPS } from '../../model/outcome.js';
 import { PagePending } from '../app/faults.js';
-import { overviewQuery } from '../app/queries.js';
+import { every, overviewQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { Bars } from '../kit/bars.js';
 import { counted, day, oneDecimal, timeOfDay } from '../kit/format.js';
@@ -11,11 +11,9 @@ import { Badge, ButtonLink, Card, Empty, Moment, NameLink } from '../kit/parts.j
 import { RunTable } from '../runs/list.js';
 import { FOUR, sumOf } from '../runs/outcomes.js';
 
-const POLL_MS = 5_000;
-
 export default function OverviewPage() {
   usePageTitle('Overview');
-  const { data, error } = useQuery({ ...overviewQuery, refetchInterval: POLL_MS });
+  const { data, error } = useQuery({ ...overviewQuery, refetchInterval: every() });
   if (!data) return <PagePending page="Overview" error={error} />;
   const { needs_person: needed, running, next, days, service } = data;
   const hasRows = days.some(({ outcomes }) => OUTCOME_GROUPS.some((four) => sumOf(outcomes, four) > 0));
@@ -32,7 +30,6 @@ export default function OverviewPage() {
             <p>
               Drop a spreadsheet: you see what would be written before anything is, and you can take it back afterwards.
             </p>
-            <ButtonLink href="/import" icon="import" word="Import a file" />
           </Empty>
         </Card>
       ) : (

@@ -2,27 +2,23 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Queue } from '../../api/schema.js';
 import { ConnectionLost, PagePending } from '../app/faults.js';
-import { queueQuery, runQuery } from '../app/queries.js';
+import { every, queueQuery, runQuery } from '../app/queries.js';
 import { usePageTitle } from '../app/shell.js';
 import { counted, joinParts, number, when } from '../kit/format.js';
 import { ButtonLink, Card, Notice, Prose } from '../kit/parts.js';
 import { VerbButton } from '../runs/actions.js';
 import { OutcomeBar } from '../runs/outcomes.js';
 import { Figure } from '../runs/plan.js';
+import { progressText } from '../runs/words.js';
 
 type Queued = Queue['active'][number];
 const POLL_MS = 2_000;
 
 export default function QueuePage() {
   usePageTitle('Queue');
-  const { data, error, dataUpdatedAt } = useQuery({
-    ...queueQuery,
-    // What could not be shown yet is asked for again by its button: else the page would blink.
-    refetchInterval: ({ state }) => state.data !== undefined && POLL_MS,
-  });
+  const { data, error, dataUpdatedAt } = useQuery({ ...queueQuery, refetchInterval: every(POLL_MS) });
   if (!data) return <PagePending page="Queue" error={error} />;
   const { counts, workers, active, waiting, failed } = data;
-  const hasNoWorker = workers === 0 && counts.waiting + counts.delayed > 0;
   const rest = counts.waiting + counts.delayed;
   return (
     <div className="stack">
@@ -31,7 +27,7 @@ export default function QueuePage() {
         <p className="soft wrap">{data.address}</p>
       </header>
       {error && <ConnectionLost lastSeen={new Date(dataUpdatedAt)} />}
-      {hasNoWorker && (
+      {workers === 0 && rest > 0 && (
         <Notice tone="bad" title="Nobody works on this queue">
           <p>
             What waits begins once a worker runs: start one with <code>rowferry worker</code>.
@@ -42,23 +38,15 @@ export default function QueuePage() {
         <dl className="tiles">
           <Figure n={counts.active} what="at work" tone="info" />
           <Figure n={counts.waiting} what="waiting" />
-          <Figure n={counts.delayed} what="for later" tone="warn" icon="clock" />
-          <Figure n={counts.failed} what="failed" tone="bad" icon="bad" />
+          <Figure n={counts.delayed} what="for later" tone="warn" />
+          <Figure n={counts.failed} what="failed" tone="bad" />
           <Figure n={counts.completed} what="done" />
           <Figure n={workers} what={workers === 1 ? 'worker' : 'workers'} />
         </dl>
       </Card>
-      <QueueJobs title="At work" of={active} word={undefined} />
-      <QueueJobs
-        title={waiting.length < rest ? `Waiting: the next ${number(waiting.length)} of ${number(rest)}` : 'Waiting'}
-        of={waiting}
-        word="Look at it"
-      />
-      <QueueJobs
-        title={failed.length < counts.failed ? `The last ${failed.length} that failed` : 'Failed'}
-        of={failed}
-        word="What to do"
-      />
+      <QueueJobs title="At work" of={active} total={counts.active} />
+      <QueueJobs title="Waiting" of={waiting} total={rest} word="Look at it" />
+      <QueueJobs title="Failed" of={failed} total={counts.failed} word="What to do" />
     </div>
   );
 }
@@ -74,11 +62,11 @@ function headline({ counts: { active, waiting, delayed, failed } }: Queue): stri
   return failed > 0 ? `Nothing runs or waits; ${number(failed)} failed` : 'Nothing runs, waits or has failed';
 }
 
-/** `word`: of the way to its run; without one it can be stopped here. */
-function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; word: string | undefined }) {
+/** `of`: the first of them. `word`: of the way to its run; without one it can be stopped here. */
+function QueueJobs({ title, of, total, word }: { title: string; of: readonly Queued[]; total: number; word?: string }) {
   if (of.length === 0) return null;
   return (
-    <Card flush title={title}>
+    <Card flush title={of.length < total ? `${title}: ${number(of.length)} of ${number(total)}` : title}>
       <ul className="entries">
         {of.map((job) => (
           <li key={job.id}>
@@ -88,7 +76,12 @@ function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; 
                 {job.file && <bdi className="soft wrap">{job.file}</bdi>}
                 <span className="soft small">{when(job.at)}</span>
               </div>
-              {job.progress && !word && <JobProgress progress={job.progress} />}
+              {job.progress && !word && (
+                <>
+                  <span>{progressText(job.progress)}</span>
+                  <OutcomeBar counts={job.progress.outcomes} total={job.progress.total} />
+                </>
+              )}
               {job.reason && <Prose as="p">{job.reason}</Prose>}
             </div>
             {job.run && (word ? <ButtonLink href={`/runs/${job.run}`} word={word} /> : <StopControl id={job.run} />)}
@@ -96,18 +89,6 @@ function QueueJobs({ title, of, word }: { title: string; of: readonly Queued[]; 
         ))}
       </ul>
     </Card>
-  );
-}
-
-function JobProgress({ progress: { phase, done, total, outcomes } }: { progress: NonNullable<Queued['progress']> }) {
-  return (
-    <>
-      <span>
-        {phase} · {number(done)}
-        {total !== null && ` of ${counted(total, 'row')}`}
-      </span>
-      <OutcomeBar counts={outcomes} total={total} />
-    </>
   );
 }
 

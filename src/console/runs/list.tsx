@@ -1,56 +1,50 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { Run } from '../../api/schema.js';
 import { PagePending } from '../app/faults.js';
-import { jobsQuery, runsQuery } from '../app/queries.js';
+import { every, runsQuery } from '../app/queries.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
 import { counted, number } from '../kit/format.js';
-import { Button, ButtonLink, Card, Chips, Choose, Empty, Moment, NameLink } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Chips, Empty, Moment, NameLink } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import { OutcomeBar, STATES, StateBadge } from './outcomes.js';
 import { jobWord, kindWord, runName } from './words.js';
 import './runs.css';
 
 const PER_PAGE = 50;
-const POLL_MS = 5_000;
 
 /** All runs, newest first; the address holds the filter and the page. */
 export default function Runs() {
   usePageTitle('Runs');
   const [params, set] = useUrlParams();
-  const { status = '', job = '', q = '', after = '' } = Object.fromEntries(params);
-  const filter = { status, job, q, after, limit: PER_PAGE };
-  const { data, error, isPlaceholderData } = useQuery({ ...runsQuery(filter), refetchInterval: POLL_MS });
-  const filtered = status + job + q !== '';
-  const runs = isPlaceholderData ? undefined : data?.runs;
-  const { visible, fresh, showFresh } = useStableList(runs, JSON.stringify(filter));
-  const next = data?.next ?? '';
-  if (!visible) return <PagePending page="Runs" error={data ? undefined : error} />;
+  const { status = '', q = '', after = '' } = Object.fromEntries(params);
+  const filter = { status, q, after, limit: PER_PAGE };
+  const { data, error, isPlaceholderData } = useQuery({ ...runsQuery(filter), refetchInterval: every() });
+  const filtered = status + q !== '';
+  if (!data) return <PagePending page="Runs" error={error} />;
+  const { runs, next } = data;
   return (
     <div className="stack">
-      <h1>{listHeadline(visible, filtered, next !== '')}</h1>
+      <h1>{listHeadline(runs, filtered, next !== null)}</h1>
       <div className="line wide">
         <Chips
           label="By state"
-          of={[['', { word: 'All' }] as const, ...Object.entries(STATES)].map(([to, { word }]) => ({
-            ...{ word, to },
+          of={Object.entries({ '': { word: 'All' }, ...STATES }).map(([to, { word }]) => ({
+            word,
+            to,
             on: to === status,
           }))}
           onChoose={(state) => set({ after: '', status: state })}
         />
-        <JobChoice job={job} onChange={(name) => set({ after: '', job: name })} />
         {q && <Button look="quiet" icon="close" onClick={() => set({ after: '', q: '' })} word={`“${q}”`} />}
       </div>
       <Card flush>
-        {fresh > 0 && <Button look="quiet" className="fresh" onClick={showFresh} word={`${number(fresh)} new`} />}
-        {visible.length > 0 ? (
-          <RunTable label="Runs" runs={visible} />
+        {runs.length > 0 ? (
+          // Until another list comes the one before stands in its place.
+          <StableList key={JSON.stringify([filter, isPlaceholderData])} runs={runs} />
         ) : filtered ? (
           <Empty title="No run matches">
-            <p>
-              Files and jobs are found by a part of their name, runs by how their id begins; a key on the page of its
-              run.
-            </p>
+            <p>Files and jobs are found by a part of their name, runs by how their id begins.</p>
             <ButtonLink href="/runs" word="Show all runs" />
           </Empty>
         ) : (
@@ -86,31 +80,20 @@ function listHeadline(runs: readonly Run[], filtered: boolean, more: boolean): s
   return `${n === 1 ? 'The latest run' : `${number(waiting)} of the latest ${counted(n, 'run')}`} left something for you.`;
 }
 
-/**
- * A list that does not move: what came since waits behind a button, what is shown changes in place. `key`: another one is
- * another list, in whose place the one before stands until it comes.
- */
-function useStableList(runs: readonly Run[] | undefined, key: string) {
-  const [stable, setStable] = useState<{ readonly key: string; readonly runs: readonly Run[] }>();
-  useEffect(() => {
-    if (!runs) return;
-    setStable((before) => {
-      if (before?.key !== key || before.runs.length === 0) return { key, runs };
-      const latest = new Map(runs.map((run) => [run.id, run]));
-      return { key, runs: before.runs.map((run) => latest.get(run.id) ?? run) };
-    });
-  }, [runs, key]);
-  const visible = stable?.key === key || !runs ? stable?.runs : runs;
-  const known = new Set(visible?.map(({ id }) => id));
-  const fresh = visible && runs ? runs.filter(({ id }) => !known.has(id)).length : 0;
-  return { visible, fresh, showFresh: () => runs && setStable({ key, runs }) };
-}
-
-function JobChoice({ job, onChange }: { job: string; onChange: (name: string) => void }) {
-  const { data } = useQuery(jobsQuery);
-  const names = new Set([...(data?.jobs.map(({ name }) => name) ?? []), ...(job ? [job] : [])]);
-  const options = [...names].sort().map((name) => [name, name] as const);
-  return <Choose bare label="Job" value={job} options={[['', 'All jobs'], ...options]} onChoose={onChange} />;
+/** A list that does not move: what came since waits behind a button, what is shown changes in place. */
+function StableList({ runs }: { runs: readonly Run[] }) {
+  const [known, setKnown] = useState(runs);
+  const latest = new Map(runs.map((run) => [run.id, run]));
+  const visible = known.map((run) => latest.get(run.id) ?? run);
+  const fresh = runs.filter(({ id }) => known.every((one) => one.id !== id)).length;
+  return (
+    <>
+      {fresh > 0 && (
+        <Button look="quiet" className="fresh" onClick={() => setKnown(runs)} word={`${number(fresh)} new`} />
+      )}
+      <RunTable label="Runs" runs={visible} />
+    </>
+  );
 }
 
 /** Columns go where there is no room for them; the state and the name stay. */

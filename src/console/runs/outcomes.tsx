@@ -1,16 +1,12 @@
+import type { ComponentProps } from 'react';
 import type { FaultGroup, Run, RunState } from '../../api/schema.js';
 import type { OutcomeCounts, OutcomeGroup, OutcomeKind } from '../../model/outcome.js';
 import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/wording.js';
-import type { IconName } from '../kit/icons.js';
-import { Badge, type Tone } from '../kit/parts.js';
+import { Badge } from '../kit/parts.js';
 import { faultWord } from './words.js';
 
-interface Look {
-  readonly tone: Tone;
-  readonly icon: IconName;
-  readonly word: string;
-}
+type Look = Required<ComponentProps<typeof Badge>>;
 
 /** The four words that people see of outcomes. */
 export const FOUR: Readonly<Record<OutcomeGroup, Look>> = {
@@ -70,11 +66,12 @@ export function StateBadge({ run: { status, verdict } }: { run: Pick<Run, 'statu
 /** Kinds of fault, each of one column, as filters: those with the most rows first. `code` and `column`: of the one that is on. */
 export function faultChips(faults: readonly FaultGroup[], code: string, column: string) {
   const counts = new Map<string, number>();
-  const add = (kind: readonly string[], rows: number) =>
-    counts.set(JSON.stringify(kind), (counts.get(JSON.stringify(kind)) ?? 0) + rows);
   // A filter that somebody was sent is among them, whatever it is.
-  if (code !== '') add([code, column], 0);
-  for (const fault of faults) add([fault.code, fault.column ?? ''], fault.rows);
+  if (code !== '') counts.set(JSON.stringify([code, column]), 0);
+  for (const { code: kind, column: place = '', rows } of faults) {
+    const key = JSON.stringify([kind, place]);
+    counts.set(key, (counts.get(key) ?? 0) + rows);
+  }
   const sorted = [...counts].sort(([, one], [, other]) => other - one);
   return sorted.map(([key, count]) => {
     const [kind = '', place = ''] = JSON.parse(key) as string[];

@@ -9,8 +9,8 @@ import { Pending } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { planQuery } from '../app/queries.js';
 import { counted, day, number } from '../kit/format.js';
-import { Icon, type IconName } from '../kit/icons.js';
-import { Badge, ButtonLink, Card, Notice, type Tone, Warnings } from '../kit/parts.js';
+import { Icon } from '../kit/icons.js';
+import { Badge, ButtonLink, Card, Notice, TONE_ICONS, type Tone, Warnings } from '../kit/parts.js';
 import { Table } from '../kit/table.js';
 import { summaryOf } from './words.js';
 
@@ -33,20 +33,19 @@ export function PlanView({ plan, run }: { plan: Plan; run: RunDetail }) {
   return (
     <div className="stack">
       <dl className="tiles">
-        <Figure n={created} what="to create" tone="good" icon="check" />
-        <Figure n={updated} what="to update" tone="good" icon="check" />
+        <Figure n={created} what="to create" tone="good" />
+        <Figure n={updated} what="to update" tone="good" />
         <Figure n={unchanged} what="unchanged, nothing is sent" />
         {orphans && orphans.acted > 0 && (
           <Figure
             n={orphans.acted}
             what={`not in the file, to ${orphans.action === 'archive' ? 'archive' : 'change'}`}
             tone="warn"
-            icon="warn"
           />
         )}
         {skipped > 0 && <Figure n={skipped} what="skipped" />}
-        {cleared > 0 && <Figure n={cleared} what={`${valuesText(cleared)} to empty`} tone="warn" icon="warn" />}
-        {at_risk > 0 && <Figure n={at_risk} what={`${valuesText(at_risk)} at risk`} tone="bad" icon="look" />}
+        {cleared > 0 && <Figure n={cleared} what={`${valuesText(cleared)} to empty`} tone="warn" />}
+        {at_risk > 0 && <Figure n={at_risk} what={`${valuesText(at_risk)} at risk`} tone="bad" />}
       </dl>
       {brakes.length > 0 && <Brakes of={brakes} />}
       <References run={run} />
@@ -101,20 +100,13 @@ function Disclosure({ name, what, children }: { name: string; what: string; chil
   );
 }
 
-interface FigureProps {
-  readonly n: number;
-  readonly what: string;
-  /** Where it is more than none. */
-  readonly tone?: Tone;
-  readonly icon?: IconName;
-}
-
-export function Figure({ n, what, tone = 'calm', icon }: FigureProps) {
+/** `tone`: where it is more than none. */
+export function Figure({ n, what, tone = 'calm' }: { n: number; what: string; tone?: Tone }) {
   return (
     <div className={n > 0 ? tone : 'calm'}>
       <dt>{what}</dt>
       <dd className={n > 0 && tone !== 'calm' ? 'toned' : undefined}>
-        {icon && n > 0 && <Icon name={icon} />}
+        {tone !== 'calm' && n > 0 && <Icon name={TONE_ICONS[tone]} />}
         {number(n)}
       </dd>
     </div>

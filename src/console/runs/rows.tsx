@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
+import { type KeyboardEvent, useMemo, useState } from 'react';
 import type { Row, RunDetail } from '../../api/schema.js';
 import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '../../model/outcome.js';
 import { outcomeWords } from '../../report/wording.js';
@@ -10,44 +10,47 @@ import { useUrlParams } from '../app/shell.js';
 import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
 import { useRows } from '../grid/rows.js';
 import { counted, number } from '../kit/format.js';
-import { Button, Card, Chips, Empty, submitting } from '../kit/parts.js';
-import { faultChips, fourWord, OutcomeBadge, sumOf } from './outcomes.js';
+import { Button, Card, Chips, Empty, SearchForm } from '../kit/parts.js';
+import { faultChips, OutcomeBadge } from './outcomes.js';
 
 /** The rows of a run, as many as they are; the address holds the filter and the row that is open. */
 export function Rows({ run }: { run: RunDetail }) {
-  const [params] = useUrlParams();
+  const [params, set] = useUrlParams();
   const { outcome = '', code = '', column = '', key = '' } = Object.fromEntries(params);
   const filter = { outcome, code, column, key };
-  const { total } = useRows({ run: run.id, filter, cells: false, live: isLive(run) }, []);
+  const live = isLive(run);
+  const { total, error } = useRows({ run: run.id, filter, cells: false, live }, []);
   const title = total === undefined ? 'Rows' : counted(total, thingOf(run));
+  const search = (
+    <SearchForm
+      className="key-search"
+      aria-label="Search by key"
+      placeholder="Key begins with"
+      value={key}
+      onSearch={(text) => set({ key: text, row: '' }, true)}
+    />
+  );
   return (
-    <Card flush className="rows" title={title} beside={<KeySearch />}>
+    <Card flush className="rows" title={title} beside={search}>
       <Filters run={run} />
-      <List key={JSON.stringify(filter)} run={run} filter={filter} />
+      {total === undefined ? (
+        <div className="grid pad">
+          <Pending error={error} what="the rows" />
+        </div>
+      ) : total === 0 ? (
+        <Empty title={live ? 'No row yet' : 'No row like that'}>
+          <p className="soft">
+            {live ? 'Rows stand here as soon as the run has come to them.' : 'Choose another filter.'}
+          </p>
+        </Empty>
+      ) : (
+        <List key={JSON.stringify(filter)} {...{ run, filter, total }} />
+      )}
     </Card>
   );
 }
 
 const thingOf = ({ kind }: RunDetail) => (kind === 'undo' ? 'record' : 'row');
-
-function KeySearch() {
-  const [params, set] = useUrlParams();
-  const value = params.get('key') ?? '';
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  return (
-    <form {...submitting(() => set({ key: text.trim(), row: '' }, true))}>
-      <input
-        type="search"
-        className="input key-search"
-        aria-label="Search by key"
-        placeholder="Key begins with"
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-      />
-    </form>
-  );
-}
 
 /** Under the chosen one of the four words its outcomes, and the codes of the rows that need somebody. */
 function Filters({ run }: { run: RunDetail }) {
@@ -57,24 +60,21 @@ function Filters({ run }: { run: RunDetail }) {
   const four = OUTCOME_GROUPS.find((one) => one === outcome) ?? GROUP_OF_OUTCOME[outcome as OutcomeKind] ?? undefined;
   const kinds = OUTCOMES.filter((kind) => GROUP_OF_OUTCOME[kind] === four && (counts?.[kind] ?? 0) > 0);
   const needsFaults = four === 'to_correct' || four === 'to_look_at' || code !== '';
-  const { data = [] } = useQuery({
-    ...faultsQuery(run.id),
-    enabled: needsFaults,
-    refetchInterval: isLive(run) ? 5_000 : false,
-  });
+  const refetchInterval = isLive(run) && 5_000;
+  const { data = [] } = useQuery({ ...faultsQuery(run.id), enabled: needsFaults, refetchInterval });
   const faults = faultChips(data, code, column);
   if (!needsFaults && outcome === '') return null;
-  const chip = (word: string, to: string, count?: number) => ({ word, count, to, on: to === outcome });
   return (
     <div className="stack tight filters">
-      {four && (
+      {four && kinds.length > 0 && (
         <Chips
           label="In detail"
-          of={[
-            chip('All', ''),
-            chip(fourWord(four, run), four, counts ? sumOf(counts, four) : undefined),
-            ...kinds.map((kind) => chip(outcomeWords(kind, run.dry_run, run.kind).label, kind, counts?.[kind])),
-          ]}
+          of={kinds.map((kind) => ({
+            word: outcomeWords(kind, run.dry_run, run.kind).label,
+            count: counts?.[kind],
+            on: kind === outcome,
+            to: kind === outcome ? four : kind,
+          }))}
           onChoose={(next) => set({ outcome: next, code: '', column: '', row: '' })}
         />
       )}
@@ -85,30 +85,23 @@ function Filters({ run }: { run: RunDetail }) {
   );
 }
 
-/** What the badge of an outcome needs beside its word. */
-const BADGE_WIDTH = 56;
-const LETTER_WIDTH = 7.5;
-/** The key and what was found share what the others leave. */
-const SHARED_WIDTHS = [0.35, 0.65, 80];
-const HEAD_WIDTH = 64;
+/** The key and what was found share what the others leave; what would become of a row takes longer words. */
+const widthsOf = ({ dry_run: dry, kind }: RunDetail) => [kind === 'import' && !dry ? 144 : 192, 0.35, 0.65, 80];
 /** A list begins with its first row, and ends with its last. */
 const END_KEYS: Readonly<Record<string, string>> = { Home: 'Ctrl+ArrowUp', End: 'Ctrl+ArrowDown' };
 
-function List({ run, filter }: { run: RunDetail; filter: Query }) {
+/** Rows that come while somebody looks are counted, and shown when asked for: the list is as long as it was. */
+function List({ run, filter, total }: { run: RunDetail; filter: Query; total: number }) {
   const [params, set] = useUrlParams();
   /** The row whose story is told. */
   const open = Number(params.get('row')) || undefined;
   const live = isLive(run);
-  const [total, setTotal] = useState<number>();
+  const [asked, show] = useState(total);
+  const visible = live ? Math.min(asked, total) : total;
   const [widths, look] = useMemo(() => [widthsOf(run), contentOf(run)] as const, [run.dry_run, run.kind]);
-  const grid = useGrid(total ?? 0, widths, HEAD_WIDTH);
+  const grid = useGrid(visible, widths, 64);
   const rows = useRows({ run: run.id, filter, cells: false, live }, grid.viewport.places);
   const place = grid.cursor.row;
-  // Rows that come while somebody looks are counted, and shown when asked for: the list is as long as it was.
-  const fresh = total === undefined || rows.total === undefined ? 0 : rows.total - total;
-  useEffect(() => {
-    if (total === undefined || !live || total === 0) setTotal(rows.total);
-  }, [rows.total, total, live]);
 
   function openAt(at: number, replace = open !== undefined): void {
     const row = rows.at(at);
@@ -123,21 +116,6 @@ function List({ run, filter }: { run: RunDetail; filter: Query }) {
     event.preventDefault();
   }
 
-  if (total === undefined)
-    return (
-      <div className="grid pad">
-        <Pending error={rows.error} what="the rows" />
-      </div>
-    );
-  if (total === 0) {
-    return (
-      <Empty title={live ? 'No row yet' : 'No row like that'}>
-        <p className="soft">
-          {live ? 'Rows stand here as soon as the run has come to them.' : 'Choose another filter.'}
-        </p>
-      </Empty>
-    );
-  }
   return (
     <>
       <Grid
@@ -145,7 +123,7 @@ function List({ run, filter }: { run: RunDetail; filter: Query }) {
         rows={rows}
         look={look}
         open={open}
-        aria-label={counted(total, thingOf(run))}
+        aria-label={counted(visible, thingOf(run))}
         aria-readonly
         onKeyDown={handleKey}
         onClick={({ target, shiftKey }) => {
@@ -153,16 +131,11 @@ function List({ run, filter }: { run: RunDetail; filter: Query }) {
           if (line && !shiftKey && grid.selectedCount === 1) openAt(Number(line) - 2);
         }}
       />
-      {fresh > 0 && (
-        <Button look="quiet" className="fresh" onClick={() => setTotal(rows.total)} word={`${number(fresh)} new`} />
+      {visible < total && (
+        <Button look="quiet" className="fresh" onClick={() => show(total)} word={`${number(total - visible)} new`} />
       )}
     </>
   );
-}
-
-function widthsOf({ dry_run: dry, kind }: RunDetail): number[] {
-  const longest = Math.max(...OUTCOMES.map((one) => outcomeWords(one, dry, kind).label.length));
-  return [BADGE_WIDTH + LETTER_WIDTH * longest, ...SHARED_WIDTHS];
 }
 
 function contentOf(run: RunDetail): GridContent {

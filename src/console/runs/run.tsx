@@ -20,19 +20,14 @@ import { jobWord, kindWord, nextSteps, runHeadline, runName, summaryOf } from '.
 import './runs.css';
 
 export default function RunPage({ id = '' }: { id: string | undefined }) {
-  const where = (run: RunDetail) => (
-    <>
-      <Link href="/runs">Runs</Link> / <bdi>{jobWord(run)}</bdi>
-    </>
-  );
-  return <RunPanel id={id} where={where} />;
+  return <RunPanel id={id} />;
 }
 
 interface RunPanelProps {
   readonly id: string;
   /** Of the tab; else the name of the file. */
   readonly title?: string;
-  readonly where: (run: RunDetail) => ReactNode;
+  readonly where?: ReactNode;
   /** Where its rows can be corrected in a grid. */
   readonly correctAt?: string | undefined;
   /** Stands below the first line, whichever run it is. */
@@ -53,7 +48,7 @@ export function RunPanel({ id, title, where, correctAt, children }: RunPanelProp
       {run ? (
         <header className="stack tight">
           <nav className="line soft small" aria-label="Where this is">
-            {where(run)}
+            {where ?? <Link href="/runs">Runs</Link>}
           </nav>
           <h1 aria-live="polite">{runHeadline(run)}</h1>
           <Meta run={run} />
@@ -62,18 +57,13 @@ export function RunPanel({ id, title, where, correctAt, children }: RunPanelProp
         <PagePending page={title ?? 'Run'} error={error} />
       )}
       {children}
-      {run && <RunContent key={run.id} run={run} lost={lost} correctAt={correctAt} />}
+      {lost && <ConnectionLost lastSeen={lost} />}
+      {run && <RunContent key={run.id} run={run} correctAt={correctAt} />}
     </div>
   );
 }
 
-interface LiveRunProps {
-  readonly run: RunDetail;
-  /** When it was seen last, where nothing is heard of it any more. */
-  readonly lost: Date | undefined;
-}
-
-function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps, 'correctAt'>) {
+function RunContent({ run, correctAt }: { run: RunDetail } & Pick<RunPanelProps, 'correctAt'>) {
   const [params] = useUrlParams();
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
@@ -82,11 +72,10 @@ function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps,
   const orphans = summaryOf(run)?.reconcile?.orphans;
   return (
     <>
-      <RunTrouble run={run} lost={lost} />
+      <RunTrouble run={run} />
       {run.outcomes && !isExport && <OutcomeFigures run={run} counts={run.outcomes} chosen={params.get('outcome')} />}
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
-          {isExport && <ExportNotice run={run} />}
           {!isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
           <NextStepsCard run={run} correctAt={correctAt} />
           {!run.here && run.status !== 'failed' && run.status !== 'waiting' && (
@@ -113,46 +102,22 @@ function RunContent({ run, lost, correctAt }: LiveRunProps & Pick<RunPanelProps,
   );
 }
 
-/** Why it ended otherwise than it should, or that nothing is heard of it. */
-function RunTrouble({ run, lost }: LiveRunProps) {
+/** Why it ended otherwise than it should; after a brake the way on for who may decide. The plan has a line for each brake. */
+function RunTrouble({ run }: { run: RunDetail }) {
   const { status, reason } = run;
+  const { allowed, why } = run.actions.approve;
+  const whyNot = useWhyNot('approver');
   const isBraked = status === 'braked';
   const title = isBraked ? 'Why it was stopped' : status === 'failed' ? 'Why it failed' : 'Why it ended';
-  if (lost) return <ConnectionLost lastSeen={lost} />;
   if (isLive(run) || !(reason || isBraked)) return null;
   return (
     <Notice tone={isBraked || status === 'failed' ? 'bad' : 'warn'} title={title}>
       {reason && <Prose as="p">{reason}</Prose>}
-      {isBraked && <Approval run={run} />}
-    </Notice>
-  );
-}
-
-/** The way on for who may decide; the plan has a line for each brake. */
-function Approval({ run }: { run: RunDetail }) {
-  const whyNot = useWhyNot('approver');
-  const { allowed, why } = run.actions.approve;
-  return (
-    <div className="line wide">
-      {allowed && <VerbButton run={run} verb="approve" look="primary" />}
-      <p>
-        {(allowed ? whyNot : why) ??
-          'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
-      </p>
-    </div>
-  );
-}
-
-/** Why it may not be complete the warnings say. */
-function ExportNotice({ run }: { run: RunDetail }) {
-  const { consistency, passes = 0, records } = summaryOf(run) ?? {};
-  if (records === undefined) return null;
-  const isVerified = consistency === 'verified';
-  return (
-    <Notice tone={isVerified ? 'good' : 'warn'} title={isVerified ? 'It is complete' : 'It may not be complete'}>
-      {isVerified && passes > 1 && (
+      {isBraked && allowed && <VerbButton run={run} verb="approve" look="primary" />}
+      {isBraked && (
         <p>
-          The list was read {passes} times, and the last two agree: no record that was there all the time is missing.
+          {(allowed ? whyNot : why) ??
+            'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
         </p>
       )}
     </Notice>
@@ -165,11 +130,13 @@ function Meta({ run }: { run: RunDetail }) {
     <div className="line wide soft meta">
       <StateBadge run={run} />
       {run.kind !== 'undo' && (
-        <strong className="wrap">
-          <bdi>{run.file}</bdi>
+        <strong dir="auto" className="wrap">
+          {run.file}
         </strong>
       )}
-      <span>{kindWord(run)}</span>
+      <span>
+        {kindWord(run)} · <bdi>{jobWord(run)}</bdi>
+      </span>
       <Moment at={run.started_at} />
       {run.of_run && <span>of {linkTo(run.of_run)}</span>}
       {run.undone_by && <span>taken back by {linkTo(run.undone_by)}</span>}

@@ -1,13 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
 import type { RunDetail, Story } from '../../api/schema.js';
 import { outcomeWords } from '../../report/wording.js';
 import { Pending } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
-import { useShortcut } from '../app/keys.js';
 import { storyQuery } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
-import { exactly, number } from '../kit/format.js';
+import { exactly, joinParts, number } from '../kit/format.js';
 import { Button, Facts, Prose } from '../kit/parts.js';
 import { OutcomeBadge } from './outcomes.js';
 import { ValueChange } from './plan.js';
@@ -15,23 +13,18 @@ import { ValueChange } from './plan.js';
 /** What happened to one row: cells → what was found → the decision → what was sent → outcome. */
 export function StoryPanel({ run, row }: { run: RunDetail; row: number }) {
   const [, set] = useUrlParams();
-  const onClose = () => set({ row: '' });
+  const close = () => set({ row: '' });
   const { data: story, error } = useQuery(storyQuery(run.id, row));
-  const panel = useRef<HTMLElement>(null);
-  useShortcut('Escape', 'Close the row', onClose);
-  // Another row begins at its top.
-  useEffect(() => {
-    panel.current?.scrollTo({ top: 0 });
-  }, [row]);
   return (
-    <aside ref={panel} className="card story" aria-label={`Row ${row}`}>
+    // Another row begins at its top.
+    <aside key={row} className="card story" aria-label={`Row ${row}`}>
       <header>
         <h2 className="grow wrap">
           Row {number(row)}
           {story?.key && ' · '}
           <bdi>{story?.key}</bdi>
         </h2>
-        <Button look="quiet" icon="close" aria-label="Close the row" onClick={onClose} />
+        <Button look="quiet" icon="close" aria-label="Close the row" aria-keyshortcuts="Escape" onClick={close} />
       </header>
       {story ? <StoryDetails run={run} story={story} /> : <Pending error={error} what="the row" />}
     </aside>
@@ -99,14 +92,11 @@ function StoryDetails({ run, story }: { run: RunDetail; story: Story }) {
         <h3>What was sent</h3>
         {sent ? (
           <p>
-            {sent.operation === 'create' ? 'A new record' : 'An update of the record'}
-            {sent.times > 1 ? `, ${number(sent.times)} times` : ''}
-            {sent.at && (
-              <>
-                , <time dateTime={sent.at}>{exactly(sent.at)}</time>
-              </>
+            {joinParts(
+              sent.operation === 'create' ? 'A new record' : 'An update of the record',
+              sent.times > 1 && `${number(sent.times)} times`,
+              sent.at && exactly(sent.at),
             )}
-            .
           </p>
         ) : (
           <p className="soft">Nothing{run.dry_run ? ': this is a dry run' : ''}.</p>

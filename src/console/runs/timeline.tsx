@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import type { RunDetail, RunProgress } from '../../api/schema.js';
 import { durationText, rowsForPerson, type Summary } from '../../report/summary.js';
 import { counted, joinParts, number, oneDecimal, timeOfDay, toTheSecond } from '../kit/format.js';
@@ -24,7 +24,6 @@ const STEP_LOOKS = {
 export function Timeline({ run }: { run: RunDetail }) {
   const { progress } = run;
   const summary = summaryOf(run);
-  const pace = usePace(progress);
   const steps = progress ? liveSteps(progress) : summary ? endedSteps(summary) : [];
   if (steps.length === 0) return null;
   return (
@@ -51,7 +50,9 @@ export function Timeline({ run }: { run: RunDetail }) {
           );
         })}
       </ol>
-      <p className="soft small">{progress ? pace : summary && totalsText(summary)}</p>
+      <p className="soft small">
+        {progress ? <Pace key={progress.phase} {...progress} /> : summary && totalsText(summary)}
+      </p>
       {progress?.service_away && <p className="toned warn">The service does not answer; the run waits for it.</p>}
       {progress?.paused_until && (
         <p className="toned warn">The service asked for a pause until {timeOfDay(progress.paused_until)}.</p>
@@ -62,9 +63,8 @@ export function Timeline({ run }: { run: RunDetail }) {
 
 const retriesText = ({ requests: { retries } }: Summary) => retries > 0 && counted(retries, 'retry', 'retries');
 
-function totalsText(summary: Summary): string {
-  return joinParts(durationText(summary.seconds), counted(summary.requests.total, 'request'), retriesText(summary));
-}
+const totalsText = (summary: Summary) =>
+  joinParts(durationText(summary.seconds), counted(summary.requests.total, 'request'), retriesText(summary));
 
 function liveSteps({ phase, done, total, phases }: RunProgress): Step[] {
   const now = STEPS.findIndex(([, names]) => phase in names);
@@ -118,26 +118,12 @@ function endedSteps(summary: Summary): Step[] {
   ];
 }
 
-const SPAN_MS = 15_000;
-
-/** `42 rows a second, 3 min 05 s left`, of the last quarter of a minute of this phase. */
-function usePace(progress: RunProgress | null): string {
-  const samples = useRef<{ readonly at: number; readonly done: number; readonly phase: string }[]>([]);
-  const [text, setText] = useState('');
-  useEffect(() => {
-    if (!progress) return;
-    const { done, total, phase } = progress;
-    const at = performance.now();
-    samples.current = [...samples.current, { at, done, phase }].filter(
-      (one) => one.phase === phase && at - one.at < SPAN_MS,
-    );
-    const [first] = samples.current;
-    const seconds = first ? (at - first.at) / 1000 : 0;
-    const rate = first && seconds > 1 ? (done - first.done) / seconds : 0;
-    const left = total ? `, ${durationText((total - done) / rate)} left` : '';
-    setText(rate > 0 ? `${rate < 10 ? oneDecimal(rate) : number(rate)} rows a second${left}` : '');
-    const still = setTimeout(() => setText(''), SPAN_MS / 3);
-    return () => clearTimeout(still);
-  }, [progress]);
-  return text;
+/** `42 rows a second, 3 min 05 s left`, of what was seen of this phase. */
+function Pace({ done, total }: RunProgress) {
+  const [first] = useState({ at: performance.now(), done });
+  const seconds = (performance.now() - first.at) / 1000;
+  const rate = seconds > 1 ? (done - first.done) / seconds : 0;
+  if (rate === 0) return null;
+  const left = total ? `, ${durationText((total - done) / rate)} left` : '';
+  return `${rate < 10 ? oneDecimal(rate) : number(rate)} rows a second${left}`;
 }

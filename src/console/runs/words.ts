@@ -43,11 +43,12 @@ export function runHeadline(run: RunDetail): string {
   }
 }
 
-function exportHeadline({ records, status, reason }: Summary): string {
+/** Why it may not be complete the warnings say. */
+function exportHeadline({ records, status, reason, consistency }: Summary): string {
   if (status === 'failed' || status === 'interrupted') return reason ?? 'The export did not come to its end.';
-  return records === undefined
-    ? 'No file was written.'
-    : `${counted(records, 'record is', 'records are')} in the file.`;
+  if (records === undefined) return 'No file was written.';
+  const inFile = `${counted(records, 'record is', 'records are')} in the file`;
+  return consistency === 'verified' ? `${inFile}, and it is complete.` : `${inFile}; it may not be complete.`;
 }
 
 /** Each with the phases of the run that belong to it, and what became of a row in them. */
@@ -59,7 +60,7 @@ export const STEPS: readonly (readonly [name: string, phases: Readonly<Record<st
   ['Reported', { reporting: 'in the reports' }],
 ];
 
-function progressText({ phase, done, total }: RunProgress, thing: string): string {
+export function progressText({ phase, done, total }: RunProgress, thing = 'row'): string {
   if (phase === 'waiting') return 'It is about to begin.';
   if (phase === 'waiting for its turn') return 'Another run writes to the same records; this one waits for its turn.';
   const of = total ? `${number(done)} of ${counted(total, thing)}` : counted(done, thing);
