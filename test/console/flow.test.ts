@@ -150,6 +150,30 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await mara.close();
   });
 
+  it('rows that a run of somewhere else handed back are corrected in the grid, and go in with its job', async () => {
+    const file = await bench.file('drop.csv', 'Name,Serial,Cost\nFirst,D-1,10\nSecond,D-2,ten\n');
+    const run = await bench.order({ kind: 'import', job: 'assets', file });
+    await bench.ended(run);
+    const mara = await signedIn();
+    const { page } = mara;
+    await page.goto(`/runs/${run}`);
+    await page.getByRole('button', { name: 'Correct them here' }).click();
+    await page.getByRole('heading', { level: 1, name: '0 rows are fine · 1 to correct' }).waitFor();
+    expect(await mara.look('flow-handed-back')).toEqual([]);
+    await page.reload();
+    await page.getByRole('gridcell', { name: 'ten' }).first().click();
+    await page.keyboard.type('20.5');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Check again with 1 correction' }).click();
+    await page.getByRole('button', { name: 'See the plan' }).click();
+    await page.getByRole('button', { name: 'Write 1 row' }).click();
+    await page.getByRole('heading', { level: 1, name: /is in\.$/ }).waitFor();
+    const [second] = bench.sandbox.raw('asset').filter(({ serial_number: serial }) => serial === 'D-2');
+    expect(second).toMatchObject({ name: 'Second', original_cost: '20.50' });
+    expect(mara.faults).toEqual([]);
+    await mara.close();
+  });
+
   it('a plan that a correction has overtaken is not written, and corrections outlast another look at the columns', async () => {
     const mara = await signedIn();
     const { page } = mara;

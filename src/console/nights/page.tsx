@@ -39,7 +39,7 @@ function NightlyJobs({ jobs }: { jobs: readonly Job[] }) {
     <div className="stack">
       <h1>
         {stopped === 0
-          ? `No last night of the ${counted(jobs.length, 'job')} was stopped`
+          ? `${counted(jobs.length, 'job')}, and none was stopped in its last night`
           : `The last night of ${number(stopped)} of ${counted(jobs.length, 'job')} was stopped, and waits for you`}
       </h1>
       <JobTable jobs={jobs} at="/nights" />

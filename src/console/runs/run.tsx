@@ -1,15 +1,16 @@
 import type { Query } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { RunDetail } from '../../api/schema.js';
 import { OUTCOME_GROUPS, type OutcomeCounts } from '../../model/outcome.js';
-import { urlOf } from '../app/client.js';
-import { ConnectionLost, PagePending } from '../app/faults.js';
-import { client, isComplete, isLive, runQuery, useLiveRun, useWhyNot } from '../app/queries.js';
+import { reportUrl } from '../app/client.js';
+import { ActionError, ConnectionLost, PagePending } from '../app/faults.js';
+import { client, isComplete, isLive, runQuery, useLiveRun, useOnce, useWhyNot } from '../app/queries.js';
 import { usePageTitle, useUrlParams } from '../app/shell.js';
+import { openRejectedRows } from '../import/rejected.js';
 import { counted, number } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
-import { ButtonLink, Card, Moment, Notice, Prose, Warnings } from '../kit/parts.js';
+import { Button, ButtonLink, Card, Moment, Notice, Prose, Warnings } from '../kit/parts.js';
 import { Actions, VerbButton } from './actions.js';
 import { FOUR, fourWord, OutcomeBar, StateBadge, sumOf } from './outcomes.js';
 import { Orphans, RunPlan } from './plan.js';
@@ -188,11 +189,9 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelPro
             <li key={text}>
               <Prose as="p">{text}</Prose>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
-              {isRejected(report) && correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append && (
-                <ButtonLink look="primary" icon="correct" href={correctAt} word="Correct them here" />
-              )}
+              {isRejected(report) && <CorrectHere run={run} report={report} correctAt={correctAt} />}
               {report && (
-                <ButtonLink icon="download" href={reportAddress(run, report)} download={report} word={report} />
+                <ButtonLink icon="download" href={reportUrl(run.id, report)} download={report} word={report} />
               )}
               {isRejected(report) && run.ordered && (
                 <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />
@@ -207,10 +206,27 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelPro
   );
 }
 
-const isRejected = (report = '') => report.startsWith('rejected.');
+const isRejected = (report = ''): report is string => report.startsWith('rejected.');
 
-function reportAddress({ id }: Pick<RunDetail, 'id'>, name: string): string {
-  return urlOf(`/runs/${encodeURIComponent(id)}/reports/${encodeURIComponent(name)}`);
+/** In the grid of the import that this run belongs to, where that file may be sent once more; else in one of the rejected rows. */
+function CorrectHere({
+  run,
+  report,
+  correctAt,
+}: { run: RunDetail; report: string } & Pick<RunPanelProps, 'correctAt'>) {
+  const [, go] = useLocation();
+  const whyNot = useWhyNot('operator');
+  const open = useOnce({ mutationFn: async () => go(await openRejectedRows(run, report)) });
+  const word = 'Correct them here';
+  if (correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append)
+    return <ButtonLink look="primary" icon="correct" href={correctAt} word={word} />;
+  if (!run.ordered) return null;
+  return (
+    <>
+      <Button look="primary" icon="correct" why={whyNot} change={open} word={word} />
+      <ActionError error={open.error} />
+    </>
+  );
 }
 
 function Reports({ run }: { run: RunDetail }) {
@@ -220,7 +236,7 @@ function Reports({ run }: { run: RunDetail }) {
         {run.reports.map((name) => (
           <li key={name}>
             <a
-              href={reportAddress(run, name)}
+              href={reportUrl(run.id, name)}
               {...(name === 'report.html' ? { target: '_blank', rel: 'noreferrer' } : { download: name })}
             >
               {name}
