@@ -66,6 +66,10 @@ function Console() {
   );
 }
 
+// A file that is dropped beside the place for it would take the page's place.
+for (const type of ['dragover', 'drop'])
+  window.addEventListener(type, (event) => event.target instanceof HTMLInputElement || event.preventDefault());
+
 createRoot(document.getElementById('root')!).render(
   <QueryClientProvider client={client}>
     <Console />
