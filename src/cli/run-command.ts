@@ -59,6 +59,19 @@ export async function executeRun(
   }
 }
 
+/** The same for a run of the library; `cli` has the exit code. */
+export async function executeCall(
+  cli: Cli,
+  settings: Settings,
+  flags: SettingFlags & { json?: true },
+  begin: (call: CallOptions) => RunHandle,
+): Promise<void> {
+  const { code } = await executeRun(cli, settings, { json: flags.json === true }, (context) =>
+    followRun(begin(callOptions(cli, flags, context)), context),
+  );
+  cli.code = code;
+}
+
 /** What a command tells the library: settings, the signal, and where notices and log lines go. */
 export function callOptions(
   { io }: Cli,

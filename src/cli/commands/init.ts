@@ -46,7 +46,10 @@ const head = (
 `;
 
 async function init(cli: Cli, dir: string): Promise<void> {
-  const { SETTINGS, resolveSettings } = await import('../../runs/settings.js');
+  const [{ SETTINGS, resolveSettings }, { relativePath }] = await Promise.all([
+    import('../../runs/settings.js'),
+    import('../../runs/run/present.js'),
+  ]);
   const purpose = { what: 'folder', namedBy: '`rowferry init DIR`' };
   const [created, existing]: [string[], string[]] = [[], []];
   const recordFile = (name: string, isNew: boolean) => (isNew ? created : existing).push(name);
@@ -72,15 +75,29 @@ async function init(cli: Cli, dir: string): Promise<void> {
   await makeFolder(jobsDir, purpose);
   for (const name of await readdir(join(packageRoot, 'jobs'))) {
     const to = join(jobsDir, name);
-    recordFile(relativeTo(dir, to), await makeFile(to, await readFile(join(packageRoot, 'jobs', name))));
+    recordFile(relativePath(to, dir), await makeFile(to, await readFile(join(packageRoot, 'jobs', name))));
   }
-  recordFile(`${relativeTo(dir, inbox)}/`, (await makeFolder(inbox, purpose)) !== undefined);
+  recordFile(`${relativePath(inbox, dir)}/`, (await makeFolder(inbox, purpose)) !== undefined);
   const ignore = join(dir, '.gitignore');
   const tracked = await stat(join(dir, '.git')).catch(() => undefined);
   if (tracked) recordFile('.gitignore', await makeFile(ignore, '.env\n.rowferry/\ninbox/\n'));
   const exposed = tracked && !/^\/?\.env\*?$/m.test(await readFile(ignore, 'utf8'));
   const sample = packageFile(dir, 'fixtures', 'assets-demo.xlsx');
-  print(cli, initText({ dir: relativeTo(cli.io.cwd, dir), sample, created, existing, exposed: exposed === true }));
+  const here = dir === cli.io.cwd;
+  const shown = here ? '.' : relativePath(dir, cli.io.cwd);
+  if (created.length > 0) print(cli, `Made in ${shown}: ${created.join(', ')}`);
+  if (existing.length > 0) print(cli, `Left as they were: ${existing.join(', ')}`);
+  if (exposed) print(cli, '.gitignore does not list .env: add it, because the token will stand there.');
+  print(
+    cli,
+    `
+What to do next${here ? '' : `, in ${shown}`}
+  1. Write the address of the service and your token into .env. Without a service, start one to practise on in another
+     terminal, with \`npx rowferry sandbox --port 4010 --token demo-token\`, and write http://127.0.0.1:4010 and demo-token.
+  2. npx rowferry doctor
+  3. npx rowferry import ${sample} --job assets --dry-run
+  4. npx rowferry worker             then put spreadsheets into the folders of the inbox`,
+  );
 }
 
 /** False where the file is there already. It appears complete or not at all: the next `init` would keep the half of one. */
@@ -92,34 +109,6 @@ async function makeFile(path: string, content: string | Buffer, isPrivate = fals
     { keepMode: isPrivate },
   );
   return true;
-}
-
-/** A path as a person in the folder would type it. */
-function relativeTo(dir: string, path: string): string {
-  return path === dir ? '.' : path.startsWith(`${dir}/`) ? path.slice(dir.length + 1) : path;
-}
-
-interface InitResult {
-  readonly dir: string;
-  readonly sample: string;
-  readonly created: readonly string[];
-  readonly existing: readonly string[];
-  readonly exposed: boolean;
-}
-
-function initText({ dir, sample, created, existing, exposed }: InitResult): string {
-  return [
-    ...(created.length > 0 ? [`Made in ${dir}: ${created.join(', ')}`] : []),
-    ...(existing.length > 0 ? [`Left as they were: ${existing.join(', ')}`] : []),
-    ...(exposed ? ['.gitignore does not list .env: add it, because the token will stand there.'] : []),
-    `
-What to do next${dir === '.' ? '' : `, in ${dir}`}
-  1. Write the address of the service and your token into .env. Without a service, start one to practise on in another
-     terminal, with \`npx rowferry sandbox --port 4010 --token demo-token\`, and write http://127.0.0.1:4010 and demo-token.
-  2. npx rowferry doctor
-  3. npx rowferry import ${sample} --job assets --dry-run
-  4. npx rowferry worker             then put spreadsheets into the folders of the inbox`,
-  ].join('\n');
 }
 
 export function demoCommand(cli: Cli): CliCommand {
@@ -154,17 +143,7 @@ async function demo(cli: Cli, withConsole: boolean): Promise<number> {
       const call = { settings, env: {}, cwd: home, signal, onNotice: listener.notice, log };
       return followRun(importFile({ file, job: jobFile, ...call }), context);
     });
-    if (result) {
-      print(
-        cli,
-        nextSteps({
-          reports: relativePath(result.reportDir),
-          file: relativePath(file),
-          job: relativePath(jobFile),
-          home: relativePath(home),
-        }),
-      );
-    }
+    if (result) print(cli, nextSteps(...[result.reportDir, file, jobFile, home].map((path) => relativePath(path))));
     if (withConsole && result) return await showConsole(cli, home, sandbox);
     // Rows that need a person are what the demo is there to show.
     return code === EXIT.needsPerson ? EXIT.ok : code;
@@ -203,9 +182,7 @@ async function freshHome(cwd: string): Promise<string> {
   }
 }
 
-function nextSteps(paths: { reports: string; file: string; job: string; home: string }): string {
-  const { reports, file, job, home } = paths;
-  return `
+const nextSteps = (reports = '', file = '', job = '', home = ''): string => `
 What to try next
   1. Open ${reports}/report.html in a browser: the run on one page.
   2. Start a sandbox of your own in one terminal:
@@ -217,4 +194,3 @@ What to try next
   3. Correct the red cells of ${reports}/rejected.xlsx and import just these rows:
        npx rowferry import ${reports}/rejected.xlsx --job ${job}
   4. See this run again:  npx rowferry runs show last --home ${home}`;
-}

@@ -10,7 +10,7 @@ import { usageError } from '../../model/error.js';
 import { EXPORTABLE, type ExportableName } from '../../model/resource-names.js';
 import type { SettingFlags } from '../../runs/settings.js';
 import type { Cli } from '../io.js';
-import { CliCommand, callOptions, executeRun, followRun, readSettings } from '../run-command.js';
+import { CliCommand, executeCall, readSettings } from '../run-command.js';
 
 /** The commands that take the rows of a file into the service. */
 
@@ -23,15 +23,13 @@ type RowsFlags = SettingFlags & {
   json?: true;
 };
 
+const SETTINGS = ['company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel'] as const;
+
 export function importCommand(cli: Cli): CliCommand {
-  return new CliCommand('import')
+  const command = new CliCommand('import')
     .description('import a spreadsheet: create and update records, one outcome per row')
-    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--job <job>', 'job file, or the name of one in the jobs folder; required')
     .option('--dry-run', 'say what would happen; nothing is written to the service')
-    .option('--report <dir>', 'folder for the reports; by default the folder of the run')
-    .option('--force', 'go on although a brake of the job would stop the run')
-    .option('--json', 'print the summary as one JSON object')
     .helpBelow(`
 Examples:
   $ rowferry import assets.xlsx --job assets --dry-run
@@ -39,25 +37,17 @@ Examples:
   $ rowferry import rejected.xlsx --job assets            the corrected rows of an earlier run
   $ rowferry import assets.csv --job assets --json | jq .rows
 
-Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes no row twice.`)
-    .action((file: string, options: RowsFlags) =>
-      runRowsCommand(cli, file, options, {
-        example: 'rowferry import assets.xlsx --job assets',
-        run: (request) => importFile({ ...request, dryRun: options.dryRun === true }),
-      }),
-    )
-    .settings('company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
+Stopped by Ctrl-C or killed: \`rowferry runs resume last\` goes on, and writes no row twice.`);
+  return rowsCommand(cli, command, 'rowferry import assets.xlsx --job assets', (request, { dryRun = false }) =>
+    importFile({ ...request, dryRun }),
+  );
 }
 
 export function reconcileCommand(cli: Cli): CliCommand {
-  return new CliCommand('reconcile')
+  const command = new CliCommand('reconcile')
     .description('compare a spreadsheet with the service, field by field, and make them agree')
-    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
     .option('--job <job>', 'job file of kind reconcile, or the name of one in the jobs folder; required')
     .option('--apply', 'write the differences; without it they are only reported')
-    .option('--report <dir>', 'folder for the reports; by default the folder of the run')
-    .option('--force', 'go on although a brake would stop the run')
-    .option('--json', 'print the summary as one JSON object')
     .helpBelow(`
 Examples:
   $ rowferry reconcile erp.csv --job reconcile-assets            what differs? nothing is written
@@ -65,38 +55,40 @@ Examples:
   $ rowferry runs approve last --by "Ann Lee"                    carry out a plan that was looked at
   $ rowferry runs undo last                                      put everything back
 
-The report to open in the morning is report.html; reconcile.xlsx has all differences and orphans to filter.`)
-    .action((file: string, options: RowsFlags) =>
-      runRowsCommand(cli, file, options, {
-        example: 'rowferry reconcile erp.csv --job reconcile-assets',
-        run: (request) => reconcileFile({ ...request, apply: options.apply === true }),
-      }),
-    )
-    .settings('company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
-}
-
-/** What differs between them. */
-interface RowsCommand {
-  /** A command line that would be right. */
-  readonly example: string;
-  run(request: Omit<ImportOptions, 'job' | 'dryRun'> & { readonly job: string }): RunHandle;
-}
-
-/** Throws a `RunError` of kind `usage` for settings, job or file that are missing or wrong. */
-async function runRowsCommand(cli: Cli, file: string, options: RowsFlags, command: RowsCommand): Promise<void> {
-  const { job, force, report } = options;
-  // Checked here: an option of a similar name is then reported as what it is, a misspelling.
-  if (job === undefined) {
-    throw usageError(
-      `--job is missing: it names the job file that says which column is which field. For example: ${command.example}`,
-    );
-  }
-  const settings = await readSettings(cli, options);
-  const request = { file, job, force: force === true, ...pickDefined({ reportDir: report }) };
-  const { code } = await executeRun(cli, settings, { json: options.json === true }, (context) =>
-    followRun(command.run({ ...request, ...callOptions(cli, options, context) }), context),
+The report to open in the morning is report.html; reconcile.xlsx has all differences and orphans to filter.`);
+  return rowsCommand(cli, command, 'rowferry reconcile erp.csv --job reconcile-assets', (request, { apply = false }) =>
+    reconcileFile({ ...request, apply }),
   );
-  cli.code = code;
+}
+
+/**
+ * A command that takes the rows of a file. `example`: a command line that would be right. Its action throws a `RunError` of kind
+ * `usage` for settings, job or file that are missing or wrong.
+ */
+function rowsCommand(
+  cli: Cli,
+  command: CliCommand,
+  example: string,
+  run: (request: Omit<ImportOptions, 'job' | 'dryRun'> & { readonly job: string }, flags: RowsFlags) => RunHandle,
+): CliCommand {
+  return command
+    .argument('<file>', 'spreadsheet: .xlsx, .ods, .csv or .ndjson, each also .gz')
+    .option('--report <dir>', 'folder for the reports; by default the folder of the run')
+    .option('--force', 'go on although a brake would stop the run')
+    .option('--json', 'print the summary as one JSON object')
+    .action(async (file: string, options: RowsFlags) => {
+      const { job, force = false, report } = options;
+      // Checked here: an option of a similar name is then reported as what it is, a misspelling.
+      if (job === undefined) {
+        throw usageError(
+          `--job is missing: it names the job file that says which column is which field. For example: ${example}`,
+        );
+      }
+      const settings = await readSettings(cli, options);
+      const request = { file, job, force, ...pickDefined({ reportDir: report }) };
+      await executeCall(cli, settings, options, (call) => run({ ...request, ...call }, options));
+    })
+    .settings(...SETTINGS);
 }
 
 type ExportFlags = SettingFlags & {
@@ -131,18 +123,11 @@ Examples:
 The file is the old one or the complete new one at every moment. Exit code 3: the list changed so much while it was read
 that it could not be established that nothing is missing. \`rowferry runs resume last\` goes on after Ctrl-C or a kill.`)
     .action(async (resource: string | undefined, options: ExportFlags) => {
-      cli.code = await exportFile(cli, resource, options);
+      const settings = await readSettings(cli, options);
+      const request = await exportOptionsOf(resource, options);
+      await executeCall(cli, settings, options, (call) => exportRecords({ ...request, ...call }));
     })
-    .settings('company', 'concurrency', 'jobsDir', 'home', 'apiUrl', 'maxRps', 'logLevel');
-}
-
-async function exportFile(cli: Cli, resource: string | undefined, options: ExportFlags): Promise<number> {
-  const settings = await readSettings(cli, options);
-  const request = await exportOptionsOf(resource, options);
-  const { code } = await executeRun(cli, settings, { json: options.json === true }, (context) =>
-    followRun(exportRecords({ ...request, ...callOptions(cli, options, context) }), context),
-  );
-  return code;
+    .settings(...SETTINGS);
 }
 
 async function exportOptionsOf(resource: string | undefined, options: ExportFlags): Promise<ExportOptions> {
