@@ -31,6 +31,15 @@ const job = (more: object = {}) => ({
 const cities = (count: number) =>
   desk.file('a.csv', csv([['Serial', 'City'], ...Array.from({ length: count }, (_, at) => [`S-${at + 1}`, 'Bonn'])]));
 
+it.each([
+  [{}, /not known whether this service understands PATCH.*`rowferry doctor --probe` finds out/],
+  [{ patch: false }, /`rowferry doctor --probe` found that this service does not do what PATCH means/],
+])('PATCH of a service whose probe found %j is refused, with what is known', async (behaviour, says) => {
+  desk = await openDesk();
+  await probed(desk, behaviour);
+  await expect(desk.import(await cities(1), job({ write: { method: 'patch' } }))).rejects.toThrow(says);
+});
+
 describe('a service that took PATCH when it was asked, and takes it no more', () => {
   it.each([
     ['405', () => desk.sandbox.setSwitches({ patch: 'off' })],

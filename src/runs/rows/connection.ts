@@ -55,7 +55,9 @@ export async function connect(run: Run): Promise<Connection> {
   const behaviour = loadBehaviour(settings.home, serviceName(settings.apiUrl, company));
   if (run.job.write.method === 'patch' && behaviour?.patch !== true) {
     throw usageError(
-      'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
+      behaviour?.patch === false
+        ? 'The job asks for `write.method: patch`, and `rowferry doctor --probe` found that this service does not do what PATCH means. Use `put`, or probe again if the service has changed since.'
+        : 'The job asks for `write.method: patch`, and it is not known whether this service understands PATCH: the interface does not describe its requests. `rowferry doctor --probe` finds out; until then use `put`.',
     );
   }
   return { ...connection, spec: resourceSpec(run.job.resource), behaviour };
