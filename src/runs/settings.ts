@@ -276,6 +276,8 @@ export interface Settings
   readonly usersFile: string;
   readonly timeoutMs: number;
   readonly patienceMs: number;
+  /** How long a service that was never reached is waited for, unless a patience is stated. */
+  readonly firstAnswerMs: number;
   /** Waits before each look-up of a create of unknown effect. */
   readonly settleWindowMs: readonly number[];
   readonly leaseMs: number;
@@ -381,11 +383,15 @@ export function resolveSettings(
         : { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated: stated.has('ROWFERRY_HTTP') },
     timeoutMs: Math.round(timeout * 1000),
     patienceMs: Math.round(patience * 60_000),
+    firstAnswerMs: stated.has('ROWFERRY_PATIENCE') ? Math.round(patience * 60_000) : FIRST_ANSWER_MS,
     settleWindowMs: settleWindow,
     leaseMs: Math.round(lease * 1000),
     secrets: [...secretsOf(stated), ...proxySecrets(env)],
   };
 }
+
+/** Somebody may sit and wait; a service that is started beside the command is there by then. */
+const FIRST_ANSWER_MS = 30_000;
 
 /** Every setting by its rule, the default where none is stated; what breaks its rule is added to `faults`. */
 function read(stated: Layer, nameOf: (name: string) => string, faults: string[]): VariableValues {

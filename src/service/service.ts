@@ -24,6 +24,8 @@ export interface ServiceOptions extends Omit<ChannelOptions, 'shared'> {
   readonly company: number;
   /** How long a service that is down is waited for; default 15 min. */
   readonly patienceMs?: number;
+  /** The same until it has answered anything at all, whatever: the address may be wrong. Default: as long. Not with a channel. */
+  readonly firstAnswerMs?: number;
   readonly log?: Log;
   /** Told when the service does not answer any more, after each time it was asked in vain, and when it is back. */
   readonly onOutage?: OnOutage;
@@ -59,17 +61,28 @@ export function openService(options: ServiceOptions): Service {
   const log = options.log ?? (() => undefined);
   const patienceMs = options.patienceMs ?? 15 * 60_000;
   const notify = outageReporter(clock, log, () => tokens.secrets, options.onOutage);
-  const lane = pacer.lane(signal, { ms: patienceMs, notify });
+  const { firstAnswerMs = patienceMs } = options;
+  let hasAnswered = options.channel !== undefined;
+  const patience = {
+    get ms() {
+      return hasAnswered ? patienceMs : Math.min(patienceMs, firstAnswerMs);
+    },
+    notify,
+  };
+  const lane = pacer.lane(signal, patience);
   const request = openSender({
     ...channel.parts,
     http,
     address,
     lane,
     counts,
-    patienceMs,
+    patience,
     log,
     signal,
-    ...(options.observe ? { observe: options.observe } : {}),
+    observe(exchange) {
+      hasAnswered ||= exchange.status !== undefined;
+      options.observe?.(exchange);
+    },
     ...(options.mayWrite ? { mayWrite: options.mayWrite } : {}),
   });
   let closed = false;

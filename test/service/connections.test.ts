@@ -128,3 +128,15 @@ test('a certificate that is not trusted ends at once what never had an answer, a
     server.close();
   }
 });
+
+test('a service that was never reached is waited for shortly; one that answers, whatever it says, for as long as stated', async () => {
+  const { url } = await serve((response, _, asked) => json(response, asked <= 8 ? 503 : 200, { id: 1 }));
+  expect(await client(url, { patienceMs: 60_000, firstAnswerMs: 100 }).get('asset', 1)).toEqual({ id: 1 });
+  const gone = createServer();
+  const port = await listen(gone);
+  gone.close();
+  const unreached = client(`http://127.0.0.1:${port}`, { patienceMs: 60_000, firstAnswerMs: 300 });
+  expect(await refusal(unreached.get('asset', 1))).toMatch(
+    /^RunError: service unreachable: .* did not succeed within 1 s/,
+  );
+});

@@ -66,7 +66,7 @@ function line(
       lane,
       clock,
       counts,
-      patienceMs,
+      patience: { ms: patienceMs },
       address: { origin: 'http://service', root: '/api/v2' },
       log: () => undefined,
       signal: signal ?? new AbortController().signal,

@@ -36,6 +36,7 @@ export function serviceOptions(settings: Settings, company: number): ServiceOpti
     maxInFlight: settings.concurrency,
     timeouts: { requestMs: settings.timeoutMs },
     patienceMs: settings.patienceMs,
+    firstAnswerMs: settings.firstAnswerMs,
     ...(settings.maxRps === undefined ? {} : { maxRps: settings.maxRps }),
   };
 }

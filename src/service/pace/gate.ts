@@ -34,7 +34,7 @@ export type Pacer = ReturnType<typeof openPacer>;
 
 /** How a run takes it that the service is away. */
 export interface Patience {
-  /** Longer than this it does not wait: from the beginning of the outage, or of the run where that was later. */
+  /** Longer than this it does not wait, as it stands at the moment: from the beginning of the outage, or of the run where that was later. */
   readonly ms: number;
   /** Called when the service went away, after each probe in vain, and with undefined when it is back. */
   readonly notify?: (outage: Outage | undefined) => void;

@@ -5,7 +5,7 @@ import { scrub } from '../../model/secret-forms.js';
 import { reached } from '../../trace/milestones.js';
 import { type Address, readPath } from '../address.js';
 import { unlessStopped, wait } from '../clock.js';
-import type { Lane, Pass } from '../pace/gate.js';
+import type { Lane, Pass, Patience } from '../pace/gate.js';
 import type { Log, ServiceMessage, WriteAnswer } from '../port.js';
 import { classify, loadOf, messageLine, outageReason, readMessages, retryAfter, type Verdict } from './answer.js';
 import type { ChannelParts } from './channel.js';
@@ -53,7 +53,7 @@ interface SenderParts extends Omit<ChannelParts, 'http'> {
   readonly lane: Lane;
   readonly counts: RequestCounts;
   /** How long a service that is down, or throttles, is waited for: from a request's first such answer. */
-  readonly patienceMs: number;
+  readonly patience: Pick<Patience, 'ms'>;
   readonly log: Log;
   readonly observe?: Observe;
   /** Whether this process may write at this very moment; asked directly before each try of a writing request. */
@@ -163,11 +163,11 @@ export function openSender(parts: SenderParts): (call: Call) => Promise<Settled>
           firstTrouble ??= sentAt;
           const exhausted =
             verdict.why === 'throttled' ? ++throttled >= MAX_THROTTLED : ++failed >= (optional?.tries ?? 0);
-          const patienceOver = now - firstTrouble >= parts.patienceMs;
+          const patienceOver = now - firstTrouble >= parts.patience.ms;
           if (optional && (exhausted || patienceOver)) return skipOptional(call, exchange);
           if (verdict.why === 'garbled' && ++garbled >= MAX_GARBLED) throw garbledError(call, verdict.reason);
           if (patienceOver) return giveUp(call, verdict.reason, now - firstTrouble);
-          const patienceLeft = firstTrouble + parts.patienceMs - now;
+          const patienceLeft = firstTrouble + parts.patience.ms - now;
           const delay = heldMs ?? Math.min(pacer.backoff(attempt + 1), patienceLeft);
           log('warn', 'service.retry', {
             method,
