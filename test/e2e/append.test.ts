@@ -1,14 +1,15 @@
 import { readFile, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { headline } from '../../src/report/wording.js';
 import { checkJobText } from '../../src/runs/job/check.js';
 import type { WorkerContext } from '../../src/runs/run/context.js';
 import { listRuns } from '../../src/runs/run/list.js';
 import { prune } from '../../src/worker/inbox/drop-folder.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { start } from '../support/process.js';
 import { until } from '../support/until.js';
 
@@ -16,16 +17,15 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk({ responses: 'full' });
 });
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'none' },
-  columns: { Name: 'name', City: 'city', Category: 'category.name', Cost: { field: 'original_cost', required: true } },
-};
+const JOB = importOf('asset', 'none', {
+  Name: 'name',
+  City: 'city',
+  Category: 'category.name',
+  Cost: { field: 'original_cost', required: true },
+});
 const file = (...rows: readonly (readonly string[])[]) =>
-  desk.file('a.csv', csv([['Name', 'City', 'Category', 'Cost'], ...rows]));
+  desk.file('a.csv', [['Name', 'City', 'Category', 'Cost'], ...rows]);
 const names = () => desk.sandbox.records('asset').map((one) => one['name']);
 const codes = (run: { results: readonly Record<string, string>[] }) =>
   run.results.map(({ row, outcome, codes }) => `${row} ${outcome} ${codes}`.trimEnd());
@@ -374,7 +374,7 @@ describe('rows at fault beside an earlier one', () => {
   const told = (run: { results: readonly Record<string, string>[] }) =>
     codes(run).map((one) => one.split(' ').slice(1).join(' '));
   const sheet = (...rows: readonly string[][]) =>
-    desk.file('a.csv', csv([['Name', 'City', 'Category', 'Cost', 'Vendor', 'Comment'], ...rows]));
+    desk.file('a.csv', [['Name', 'City', 'Category', 'Cost', 'Vendor', 'Comment'], ...rows]);
 
   it.each([
     ['a cell that cannot be read', ['A', 'Bern', 'Laptop', '12x', '', ''], ['A', 'Bern', 'Laptop', '99x', '', '']],

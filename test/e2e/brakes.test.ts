@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { access, mkdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { brakes } from '../../src/model/job.js';
 import { trippedByPlan, trippedByRejections } from '../../src/pipeline/plan/brakes.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
@@ -11,7 +11,6 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
 const job = (limits: object = {}, more: object = {}) => ({
   kind: 'import',
@@ -40,22 +39,19 @@ async function tenRows(): Promise<string> {
       category: { id: 1 },
     })),
   );
-  return desk.file(
-    'ten.csv',
-    csv([
-      HEADINGS,
-      ['A1', 'S-1', 'new', ''],
-      ['A2', 'S-2', 'new', ''],
-      ['A3', 'S-3', '', ''],
-      ['A4', 'S-4', 'old', ''],
-      ['A5', 'S-5', 'old', ''],
-      ['A6', 'S-6', 'old', ''],
-      ['N7', 'S-7', 'x', '5'],
-      ['N8', 'S-8', 'x', '5'],
-      ['B9', 'S-9', 'x', 'five'],
-      ['', 'S-10', 'x', '1'],
-    ]),
-  );
+  return desk.file('ten.csv', [
+    HEADINGS,
+    ['A1', 'S-1', 'new', ''],
+    ['A2', 'S-2', 'new', ''],
+    ['A3', 'S-3', '', ''],
+    ['A4', 'S-4', 'old', ''],
+    ['A5', 'S-5', 'old', ''],
+    ['A6', 'S-6', 'old', ''],
+    ['N7', 'S-7', 'x', '5'],
+    ['N8', 'S-8', 'x', '5'],
+    ['B9', 'S-9', 'x', 'five'],
+    ['', 'S-10', 'x', '1'],
+  ]);
 }
 
 const newRows = (count: number) =>
@@ -174,7 +170,7 @@ describe('a brake on the plan', () => {
     const assets = await desk.file('assets.yaml', JSON.stringify(job({ ...limits, max_creates: '100%' })));
     const rows = (count: number) =>
       Array.from({ length: count }, (_, n) => [`N${n}`, `N-${n}`, 'x', n < 4 ? 'five' : '1']);
-    const whole = await desk.import(await desk.file('a.csv', csv([HEADINGS, ...rows(22)])), assets);
+    const whole = await desk.import(await desk.file('a.csv', [HEADINGS, ...rows(22)]), assets);
     expect(whole.summary.rows).toMatchObject({ created: 18, invalid: 4 });
     await desk.file('assets.yaml', JSON.stringify(job(limits)));
     const text = await readFile(join(whole.reportDir, 'rejected.csv'), 'utf8');
@@ -193,12 +189,12 @@ describe('a brake on the plan', () => {
     await desk.file('assets.yaml', JSON.stringify(job({ max_invalid: 2 })));
     expect((await desk.import(join(desk.dir, 'rejected.csv'), assets)).summary.reason).toContain('max_invalid');
     await desk.file('assets.yaml', JSON.stringify(job({ max_change: '50%' })));
-    const cut = await desk.import(await desk.file('b.csv', csv([HEADINGS, ...rows(8)])), assets);
+    const cut = await desk.import(await desk.file('b.csv', [HEADINGS, ...rows(8)]), assets);
     expect(cut.summary.reason).toMatch(/max_change: the file has 8 rows, the last successful run had 22/);
   });
 
   it('stops a file without rows, unless the job expects one', async () => {
-    const file = await desk.file('empty.csv', csv([HEADINGS]));
+    const file = await desk.file('empty.csv', [HEADINGS]);
     const run = await desk.import(file, job());
     expect([run.exitCode, run.summary.status, run.summary.rows.total]).toEqual([4, 'braked', 0]);
     expect(run.summary.reason).toContain('min_rows');
@@ -352,13 +348,10 @@ describe('the company', () => {
 
 describe('headings', () => {
   it('that the job does not map are listed as a warning', async () => {
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        [...HEADINGS, 'Colour', 'Weight'],
-        ['A', 'S', '', '', 'red', '2'],
-      ]),
-    );
+    const file = await desk.file('a.csv', [
+      [...HEADINGS, 'Colour', 'Weight'],
+      ['A', 'S', '', '', 'red', '2'],
+    ]);
     const run = await desk.import(file, job());
     expect(run.exitCode).toBe(0);
     expect(run.summary.warnings.filter((text) => text.includes('"Colour"') && text.includes('"Weight"'))).toHaveLength(

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 /** What a cell holds reaches the record as it stands, comes back as it stands, or is refused. */
 
@@ -9,14 +10,12 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: { field: 'name', required: true }, Serial: 'serial_number', Notes: 'asset_notes' },
-};
+const JOB = importOf('asset', 'serial_number', {
+  Name: { field: 'name', required: true },
+  Serial: 'serial_number',
+  Notes: 'asset_notes',
+});
 const notes = () => desk.sandbox.raw('asset').map((record) => record['asset_notes'] ?? null);
 const named = (name: string) => desk.sandbox.raw('asset').some((record) => record['name'] === name);
 
@@ -25,7 +24,7 @@ const NUMBERS = ['-5', '+5', '-12.50'];
 
 it('arithmetic is guarded in rejected.csv and in an export, and both give it back (105)', async () => {
   const rows = [...ARITHMETIC, ...NUMBERS].map((text, at) => ['', `S-${at}`, text]);
-  const first = await desk.import(await desk.file('a.csv', csv([['Name', 'Serial', 'Notes'], ...rows])), JOB);
+  const first = await desk.import(await desk.file('a.csv', [['Name', 'Serial', 'Notes'], ...rows]), JOB);
   const rejected = await readFile(join(first.reportDir, 'rejected.csv'), 'utf8');
   for (const text of ARITHMETIC) expect(rejected).toContain(`'${text}`);
   for (const text of NUMBERS) expect(rejected).toContain(`,${text},`);

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { utils, writeFile } from 'xlsx';
 import { stringify } from 'yaml';
 import { checkJobText } from '../../src/runs/job/check.js';
 import { readRun } from '../../src/runs/run/list.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 /** One column to several fields, several to one, texts that are too long. Contract, section 4. */
 
@@ -13,7 +14,6 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
 const HEAD = ['Serial', 'Vendor', 'Title', 'Kind', 'Bought'];
 const COLUMNS = {
@@ -23,14 +23,13 @@ const COLUMNS = {
   Kind: 'category.name',
   Bought: '~',
 };
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { ...COLUMNS, Bought: null },
-  computed: { name: '{Vendor} / {title}', city: 'Rack {Bought}' },
-};
-const file = (...rows: readonly (readonly string[])[]) => desk.file('a.csv', csv([HEAD, ...rows]));
+const JOB = importOf(
+  'asset',
+  'serial_number',
+  { ...COLUMNS, Bought: null },
+  { computed: { name: '{Vendor} / {title}', city: 'Rack {Bought}' } },
+);
+const file = (...rows: readonly (readonly string[])[]) => desk.file('a.csv', [HEAD, ...rows]);
 const problems = (job: object) => checkJobText(stringify(job)).problems.map(({ message }) => message);
 
 it('fields are set from one column and from several, and nothing is sent the second time', async () => {
@@ -200,7 +199,7 @@ it.each(['csv', 'xlsx', 'ods'])(
   'a %s file without headings goes by letters, and its corrected rows come back',
   async (ending) => {
     const name = `bare.${ending}`;
-    const path = ending === 'csv' ? await desk.file(name, csv(BARE)) : join(desk.dir, name);
+    const path = ending === 'csv' ? await desk.file(name, BARE) : join(desk.dir, name);
     if (ending !== 'csv') {
       const book = utils.book_new();
       utils.book_append_sheet(book, utils.aoa_to_sheet(BARE), 'S');
@@ -228,12 +227,12 @@ it('without headings: rows that are wider than the others, blank files, headings
     ...Array.from({ length: 120 }, (_, i) => [`S-${100 + i}`, 'Desk', 'Bern', 'Laptop', '1']),
     [...BARE[0]!, 'more'],
   ];
-  const wide = await desk.import(await desk.file('w.csv', csv(long)), LETTERS);
+  const wide = await desk.import(await desk.file('w.csv', long), LETTERS);
   expect(wide.faults).toMatchObject([{ row: '121', code: 'ragged_row' }]);
   expect(wide.summary.rows).toMatchObject({ created: 120, invalid: 1 });
   await expect(desk.import(await desk.file('e.csv', '\n\n'), LETTERS)).rejects.toThrow();
   const named = { ...LETTERS, columns: { ...LETTERS.columns, Serial: 'asset_tag' } };
-  await expect(desk.import(await desk.file('b.csv', csv(BARE)), named)).rejects.toMatchObject({
+  await expect(desk.import(await desk.file('b.csv', BARE), named)).rejects.toMatchObject({
     details: [expect.stringContaining('columns.Serial: the file has no such heading')],
   });
 });
@@ -244,14 +243,12 @@ it('a fault of a field of several columns stands at the first of them that holds
 });
 
 it('a field of several columns has nothing of cells that mean blank, nor of a column that may be missing', async () => {
-  const job = {
-    kind: 'import',
-    resource: 'supplier',
-    source: { null_values: ['NULL'] },
-    match: { key: 'name' },
-    columns: { N: 'name', A: { field: 'city', optional: true }, Q: 'phone' },
-    computed: { general_description: '{A}{Q}' },
-  };
+  const job = importOf(
+    'supplier',
+    'name',
+    { N: 'name', A: { field: 'city', optional: true }, Q: 'phone' },
+    { source: { null_values: ['NULL'] }, computed: { general_description: '{A}{Q}' } },
+  );
   await desk.import(await desk.file('n.csv', 'N,A,Q\nboth,NULL,NULL\none,NULL,5\n'), job);
   await desk.import(await desk.file('m.csv', 'N,Q\nlacks,6\n'), job);
   const made = desk.sandbox.records('supplier').map((one) => [one['name'], one['general_description'] ?? '']);

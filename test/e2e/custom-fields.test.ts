@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { probed, stored, storedOne } from '../support/records.js';
 import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const ASSET = { name: 'Box', serial_number: 'S-1', category: { id: 3, subcategory: 'Rack' } };
 const FINANCE = {
@@ -16,13 +16,8 @@ const FINANCE = {
     { id: 4, value: -7 },
   ],
 };
-const job = (columns: object, more: object = {}) => ({
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', ...columns },
-  ...more,
-});
+const job = (columns: object, more: object = {}) =>
+  importOf('asset', 'serial_number', { Serial: 'serial_number', ...columns }, more);
 const one = (heading: string, cell: string) =>
   csv([
     ['Serial', heading],
@@ -79,19 +74,11 @@ describe('custom field templates', () => {
     ] as const) {
       const before = storedOne(desk.sandbox, resource, id);
       expect(before['template']).toBeDefined();
-      const file = await desk.file(
-        'a.csv',
-        csv([
-          ['Id', 'Note'],
-          [id, 'n'],
-        ]),
-      );
-      const result = await desk.import(file, {
-        kind: 'import',
-        resource,
-        match: { key: 'id' },
-        columns: { Id: 'id', Note: field },
-      });
+      const file = await desk.file('a.csv', [
+        ['Id', 'Note'],
+        [id, 'n'],
+      ]);
+      const result = await desk.import(file, importOf(resource, 'id', { Id: 'id', Note: field }));
       expect(result.outcomes).toEqual(['2 updated']);
       expect(storedOne(desk.sandbox, resource, id)).toEqual({ ...before, [field]: 'n' });
     }
@@ -218,7 +205,6 @@ describe('custom field templates', () => {
     const result = await desk.import(await desk.file('a.csv', one('Room', 'R2')), job({ Room: 'room' }), {
       env: { ROWFERRY_API_URL: veil.url },
     });
-    await veil.close();
     expect(result.outcomes).toEqual(['2 at_risk']);
     expect(result.faults.map((line) => `${line['code']} ${line['field']} ${line['value']}`)).toEqual([
       'would_lose_value template.1.Heads -7',
@@ -336,7 +322,6 @@ describe('custom forms', () => {
     const columns = { Room: 'room', Second: 'form.Data centre#2.Unit' };
     const result = await desk.import(file, job(columns), env);
     const again = await desk.import(file, job(columns), env);
-    await veil.close();
     expect([result.outcomes, again.outcomes]).toEqual([['2 updated'], ['2 unchanged']]);
     wanted['room'] = 'R2';
     (wanted['form_template'] as { values: [number, unknown][] }[])[1]!.values[1] = [102, 10];

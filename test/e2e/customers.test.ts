@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { stored, storedOne, strangerHome } from '../support/records.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const COLUMNS = {
   Customer: 'name',
@@ -114,12 +114,7 @@ describe.each(['bare', 'full'] as const)('customers, which cannot be read (%s an
   it('whose id is known from a contract, but not what they hold: at risk, by name and by id', async () => {
     desk = await openDesk({ seed: 'demo', responses });
     // A look at the contracts teaches the customers' names.
-    const contracts = {
-      kind: 'import',
-      resource: 'contract',
-      match: { key: 'number', missing: 'skip' },
-      columns: { No: 'number', Client: 'customer' },
-    };
+    const contracts = importOf('contract', { key: 'number', missing: 'skip' }, { No: 'number', Client: 'customer' });
     await desk.import(await desk.file('k.csv', 'No,Client\r\nC-1004,1'), contracts);
     const before = stored(desk.sandbox, 'customer');
     const byName = await desk.import(await desk.file('c.csv', sheet([{ Customer: 'Contoso Retail' }])), JOB);
@@ -185,14 +180,11 @@ describe('customers and the rules of the job', () => {
   it('their names match without regard to outer blanks and Unicode form; one that only looks the same is held back (98)', async () => {
     desk = await openDesk();
     await desk.import(await desk.file('c.csv', sheet([{ Customer: 'Café Ａ' }])), JOB);
-    const file = await desk.file(
-      'd.csv',
-      csv([
-        ['Customer', 'Phone'],
-        [' Cafe\u0301 A ', '9'],
-        ['Café  A', '9'],
-      ]),
-    );
+    const file = await desk.file('d.csv', [
+      ['Customer', 'Phone'],
+      [' Cafe\u0301 A ', '9'],
+      ['Café  A', '9'],
+    ]);
     const result = await desk.import(file, { ...JOB, columns: { Customer: 'name', Phone: 'phone' } });
     expect(result.outcomes).toEqual(['2 updated', '3 ambiguous']);
     expect(result.faults.map((one) => one['code'])).toEqual(['near_match', 'near_match']);

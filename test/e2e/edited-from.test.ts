@@ -2,12 +2,13 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { checkJobText } from '../../src/runs/job-file.js';
 import { mapFile } from '../../src/runs/map-file.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { type Desk, type Exported, type ExportOptions, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { stored as storedOf, storedOne } from '../support/records.js';
 import { FORMATS } from './round-trip-bench.js';
 import { filled, furnish, insert, TEXTS } from './round-trip-records.js';
@@ -15,7 +16,6 @@ import { filled, furnish, insert, TEXTS } from './round-trip-records.js';
 /** Between export and import somebody else changes the service: only cells that a person changed are written. */
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 type Sheet = Record<string, string>[];
 
@@ -164,12 +164,7 @@ describe('a file that is older than the service', () => {
     ['ndjson', '99999999999999.98'],
   ])('is not changed where a program kept 15 digits of an amount (%s, %s) (70)', async (format, kept) => {
     desk = await openDesk();
-    const assets = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'name' },
-      columns: { N: 'name', C: 'original_cost' },
-    };
+    const assets = importOf('asset', 'name', { N: 'name', C: 'original_cost' });
     await desk.import(await desk.file('a.csv', 'N,C\nA,99999999999999.99\n'), assets);
     const id = Number(desk.sandbox.records('asset')[0]?.['id']);
     const { file } = await desk.export('asset', `assets.${format}`, { editable: true });

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EXPORTABLE } from '../../src/model/resource-names.js';
 import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const rowsIn = (text: Buffer | string): Record<string, string>[] => parse(text, { columns: true });
 const rowsOf = async (file: string) => rowsIn(await readFile(file));
@@ -41,12 +41,7 @@ describe('every resource', () => {
   it('customers: those that this folder wrote are whole, those that contracts name are there by name, and the file says so', async () => {
     desk = await openDesk({ seed: 'demo' });
     const sheet = await desk.file('customers.csv', 'Name,City\nNew customer,Oslo\n');
-    const job = {
-      kind: 'import',
-      resource: 'customer',
-      match: { key: 'name' },
-      columns: { Name: 'name', City: 'city' },
-    };
+    const job = importOf('customer', 'name', { Name: 'name', City: 'city' });
     const { results } = await desk.import(sheet, job);
     const { summary, file, exitCode } = await desk.export('customer', 'out.csv');
     const rows = await rowsOf(file);

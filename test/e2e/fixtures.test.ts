@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Desk, openDesk } from '../support/desk.js';
 
 interface Expected {
@@ -12,7 +12,6 @@ interface Expected {
 const names = readdirSync('fixtures').filter((name) => name.endsWith('.expected.json'));
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 describe('the fixtures and their expected reports', () => {
   it.each(names)('%s', async (name) => {

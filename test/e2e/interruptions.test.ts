@@ -1,30 +1,29 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRun } from '../../src/runs/run/list.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import { RunStore } from '../../src/store/run-store.js';
-import { csv, type Desk, type Imported, type ImportOptions, openDesk } from '../support/desk.js';
+import { type Desk, type Imported, type ImportOptions, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { expectTruth } from '../support/truth.js';
 
-const ASSETS = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number', unique_field: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
-};
+const ASSETS = importOf(
+  'asset',
+  { key: 'serial_number', unique_field: 'serial_number' },
+  { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
+);
 const ROWS = 40;
 const ONE_BY_ONE = { ROWFERRY_CONCURRENCY: '1' };
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const sheet = (rows = ROWS, cost = '10.00') =>
-  desk.file(
-    'assets.csv',
-    csv([['Name', 'Serial', 'Cost'], ...Array.from({ length: rows }, (_, i) => [`Asset ${i}`, `SN-${i}`, cost])]),
-  );
+  desk.file('assets.csv', [
+    ['Name', 'Serial', 'Cost'],
+    ...Array.from({ length: rows }, (_, i) => [`Asset ${i}`, `SN-${i}`, cost]),
+  ]);
 const outcomes = (imported: Imported) => imported.results.map((row) => row['outcome']);
 const all = (outcome: string, rows = ROWS) => Array.from({ length: rows }, () => outcome);
 const truth = (imported: Imported, rows = ROWS) => expectTruth(imported, desk.sandbox, 'asset', 'serial_number', rows);
@@ -369,7 +368,7 @@ describe('what cannot be read back is remembered', () => {
     async (nth) => {
       const options = await interruptedAt('POST', nth ?? 1_000);
       const rows = Array.from({ length: ROWS }, (_, i) => [`Asset ${i}`, `SN-${i}`, `00:00:${i}`, 'Laptop']);
-      const file = await desk.file('macs.csv', csv([['Name', 'Serial', 'Mac', 'Category'], ...rows]));
+      const file = await desk.file('macs.csv', [['Name', 'Serial', 'Mac', 'Category'], ...rows]);
       const first = await desk.import(file, JOB, { ...options, env: ONE_BY_ONE });
       if (nth) expect(first.exitCode).toBe(143);
       expect(outcomes(await desk.resume())).toEqual(all('created'));
@@ -383,14 +382,9 @@ describe('what cannot be read back is remembered', () => {
 
   it('customers of an interrupted run are found by the next one', async () => {
     const options = await interruptedAt('POST', 5);
-    const job = {
-      kind: 'import',
-      resource: 'customer',
-      match: { key: 'name' },
-      columns: { Name: 'name', City: 'city' },
-    };
+    const job = importOf('customer', 'name', { Name: 'name', City: 'city' });
     const rows = Array.from({ length: ROWS }, (_, i) => [`Customer ${i}`, 'Bern']);
-    const file = await desk.file('customers.csv', csv([['Name', 'City'], ...rows]));
+    const file = await desk.file('customers.csv', [['Name', 'City'], ...rows]);
     await desk.import(file, job, { ...options, env: ONE_BY_ONE });
     expect(outcomes(await desk.resume())).toEqual(all('created'));
     const again = await desk.import(file, job);

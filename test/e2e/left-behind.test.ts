@@ -3,22 +3,17 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { takeLock } from '../../src/runs/run/lock.js';
 import { serviceDir } from '../../src/service/address.js';
 import { serve } from '../service/server.js';
 import { cliPath } from '../support/build.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk?.close());
 
-const ASSETS = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number' },
-};
+const ASSETS = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number' });
 const ONE = 'Name,Serial\r\nLaptop,SN-1';
 const lockOf = async (of: Desk) => {
   const dir = serviceDir(of.home, of.sandbox.url, 1);
@@ -75,7 +70,7 @@ describe('a lock that another run left', () => {
     const env = { ROWFERRY_SETTLE_WINDOW: '0.1,1,2', ROWFERRY_CONCURRENCY: '1' };
     const stop = new AbortController();
     const rows = Array.from({ length: 30 }, (_, n) => [`n${n}`, `S-${n}`]);
-    const first = desk.import(await desk.file('a.csv', csv([['Name', 'Serial'], ...rows])), ASSETS, {
+    const first = desk.import(await desk.file('a.csv', [['Name', 'Serial'], ...rows]), ASSETS, {
       env,
       signal: stop.signal,
       onProgress: () => desk.sandbox.commits.length > 3 && stop.abort('SIGINT'),
@@ -102,15 +97,10 @@ describe('ids of runs', () => {
 });
 
 describe('what an update of unknown outcome left is not forgotten', () => {
-  const job = (columns: object, more: object = {}) => ({
-    kind: 'import',
-    resource: 'asset',
-    match: { key: 'serial_number' },
-    columns: { Serial: 'serial_number', ...columns },
-    ...more,
-  });
+  const job = (columns: object, more: object = {}) =>
+    importOf('asset', 'serial_number', { Serial: 'serial_number', ...columns }, more);
   const file = (name: string, headings: string[], ...cells: (string | number)[][]) =>
-    desk.file(name, csv([headings, ...cells]));
+    desk.file(name, [headings, ...cells]);
   const held = () => desk.sandbox.raw('asset').map((one) => [one['city'], one['mac_address']]);
   it.each(['status=400', 'unchanged', 'status=400 hidden'])(
     'by a later row that wrote nothing: %s (30)',

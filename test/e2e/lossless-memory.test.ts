@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Bench, openBench, others, place, RESUME } from '../crash/bench.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 /** What reads never show is carried over as the last request of ours left it, however that request ended. */
 
@@ -65,13 +66,8 @@ describe('an update of fields that reads never show, killed without a word', { t
 });
 
 describe('an update of fields that reads never show, of which no outcome is known', () => {
-  const job = (columns: object, more: object = {}) => ({
-    kind: 'import',
-    resource: 'asset',
-    match: { key: 'serial_number' },
-    columns: { Serial: 'serial_number', ...columns },
-    ...more,
-  });
+  const job = (columns: object, more: object = {}) =>
+    importOf('asset', 'serial_number', { Serial: 'serial_number', ...columns }, more);
   const file = (name: string, headings: string[], ...cells: (string | number)[][]) =>
     desk!.file(name, csv([headings, ...cells]));
 

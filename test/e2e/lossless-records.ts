@@ -3,6 +3,7 @@ import { stringifyBody } from '../../src/model/json.js';
 import { putAt } from '../../src/resources/path.js';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { FieldSpec, ResourceName } from '../../src/resources/spec.js';
+import { PLAIN_CONTRACT } from '../support/jobs.js';
 import { roundTripTable } from '../support/resource-tables.js';
 
 /** Records that hold one unusual value each, for every field that the round-trip table says makes the round trip. */
@@ -82,12 +83,9 @@ function unusualOf(field: FieldSpec): unknown[] {
 const BASES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   asset: { name: 'Box' },
   contract: {
-    contract_type: 'buy_side',
+    ...PLAIN_CONTRACT,
     name: 'Lease',
     number: 'L-1',
-    supplier: 1,
-    country: 276,
-    status: 'active',
     contract_start_date: '0001-01-01',
     contract_end_date: '9999-12-31',
     total_contract_spend_value: Decimal.of('999999999999999.00'),

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringifyBody } from '../../src/model/json.js';
 import { countryByCode } from '../../src/resources/countries.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { PLAIN_CONTRACT } from '../support/jobs.js';
 import { DEMO_MODELS, teach } from '../support/records.js';
 import { CUSTOM, unusualCustomers, unusualRecords } from './lossless-records.js';
 
@@ -11,7 +12,6 @@ import { CUSTOM, unusualCustomers, unusualRecords } from './lossless-records.js'
  */
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 type Raw = Record<string, unknown>;
 type Resource = 'asset' | 'contract' | 'supplier';
@@ -27,16 +27,7 @@ const PARTIES = {
   supplier: [{ name: 'Acme "Quoted", Ltd.' }, { name: 'Zoe\u0308 & So\u0308hne' }],
   customer: [{ name: '=Customer' }],
 };
-const CONTRACT = {
-  contract_type: 'buy_side',
-  name: 'Lease',
-  supplier: 1,
-  country: 276,
-  status: 'active',
-  contract_start_date: '2024-01-01',
-  contract_end_date: '2026-01-01',
-  total_contract_spend_value: 100,
-};
+const CONTRACT = { ...PLAIN_CONTRACT, name: 'Lease' };
 
 async function openFor(resource: Resource): Promise<void> {
   desk = await openDesk({ switches: { omittedOnPut: 'nulled' } });
@@ -73,7 +64,7 @@ async function expectUntouched(resource: Resource, records: readonly { id: numbe
   const [first, second] = TOUCH[resource];
   const before = raw(resource);
   const rows = records.map(({ id, field }) => (field === first ? [id, '', 'touched'] : [id, 'touched', '']));
-  const file = await desk.file('touch.csv', csv([['Id', 'First', 'Second'], ...rows]));
+  const file = await desk.file('touch.csv', [['Id', 'First', 'Second'], ...rows]);
   const columns = { Id: 'id', First: first, Second: second };
   const result = await desk.import(file, { kind: 'import', resource, match: { key: 'id' }, columns });
   expect(result.faults.map((one) => `${one['row']} ${one['code']} ${one['field']}`)).toEqual([]);
@@ -232,14 +223,14 @@ describe('a customer, which cannot be read', () => {
     desk = await openDesk();
     const { columns, rows } = unusualCustomers(14);
     const job = { kind: 'import', resource: 'customer', match: { key: 'name' } };
-    const made = await desk.import(await desk.file('a.csv', csv([Object.keys(columns), ...rows])), { ...job, columns });
+    const made = await desk.import(await desk.file('a.csv', [Object.keys(columns), ...rows]), { ...job, columns });
     expect(made.faults).toEqual([]);
     expect(made.summary.rows.created).toBe(rows.length);
     const before = raw('customer');
     for (const [name, record] of before) expect(Object.keys(record).length, `${name}`).toBeGreaterThan(20);
     for (const note of ['touched', 'touched again']) {
       const touch = [...before.values()].map((record) => [String(record['name']), note]);
-      const file = await desk.file('b.csv', csv([['Name', 'Note'], ...touch]));
+      const file = await desk.file('b.csv', [['Name', 'Note'], ...touch]);
       const result = await desk.import(file, { ...job, columns: { Name: 'name', Note: 'additional_description' } });
       expect([result.faults, result.summary.rows.updated]).toEqual([[], rows.length]);
       for (const record of before.values()) record['additional_description'] = note;

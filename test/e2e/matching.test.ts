@@ -1,21 +1,22 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FaultAction } from '../../src/sandbox/fault.js';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
 import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import type { Switches } from '../../src/sandbox/switches.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf, PLAIN_CONTRACT } from '../support/jobs.js';
 
 /** A page of a list, and a batch of the probe; interface, sections 4.4 and 8. */
 const PAGE = 25;
 const PROBE = 500;
 
-const job = (key: string | string[] = 'serial_number', more: object = {}) => ({
-  kind: 'import',
-  resource: 'asset',
-  match: { key },
-  columns: { Name: 'name', Serial: 'serial_number', Tag: 'asset_tag', Notes: 'asset_notes' },
-  ...more,
-});
+const job = (key: string | string[] = 'serial_number', more: object = {}) =>
+  importOf(
+    'asset',
+    key,
+    { Name: 'name', Serial: 'serial_number', Tag: 'asset_tag', Notes: 'asset_notes' },
+    { ...more },
+  );
 
 const serial = (n: number) => `SN-${String(n).padStart(6, '0')}`;
 const record = (n: number) => ({
@@ -32,7 +33,6 @@ const sheet = (numbers: readonly number[], notes = '') =>
   table(numbers.map((n) => [`Asset ${n}`, serial(n), `T-${n}`, notes]));
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 interface Watched {
   /** `GET path?query` of every request up to the first write. */
@@ -170,12 +170,7 @@ describe('what exists is looked up the cheapest way', () => {
       range(1, 130).map((n) => ({ name: `Supplier ${n}` })),
     );
     const file = await desk.file('s.csv', 'Name,Town\r\nSupplier 77,\r\nSupplier 131,Ulm');
-    const run = await desk.import(file, {
-      kind: 'import',
-      resource: 'supplier',
-      match: { key: 'name' },
-      columns: { Name: 'name', Town: 'city' },
-    });
+    const run = await desk.import(file, importOf('supplier', 'name', { Name: 'name', Town: 'city' }));
     expect(run.outcomes).toEqual(['2 unchanged', '3 created']);
     // Its ends are asked for once more, because one of the keys was not in it.
     expect(before.filter((one) => one.startsWith('/supplier/'))).toHaveLength(8);
@@ -192,27 +187,18 @@ describe('what exists is looked up the cheapest way', () => {
     desk.sandbox.insert(
       'contract',
       range(1, 500).map((n) => ({
-        contract_type: 'buy_side',
+        ...PLAIN_CONTRACT,
         name: `C ${n}`,
         number: `C-${n}`,
-        supplier: 1,
         country: 840,
         category: { id: 1 },
         contract_start_date: '2025-01-01',
-        contract_end_date: '2026-01-01',
         notice_period: 30,
-        total_contract_spend_value: 100,
         end_of_term_clause: 'auto_expires',
-        status: 'active',
       })),
     );
     const file = await desk.file('c.csv', 'No,Notes\r\nC-250,x\r\nC-251,');
-    const run = await desk.import(file, {
-      kind: 'import',
-      resource: 'contract',
-      match: { key: 'number' },
-      columns: { No: 'number', Notes: 'financial_notes' },
-    });
+    const run = await desk.import(file, importOf('contract', 'number', { No: 'number', Notes: 'financial_notes' }));
     expect(run.outcomes).toEqual(['2 updated', '3 unchanged']);
     expect(desk.sandbox.requests.kinds['GET /contract/?contract_no']).toBe(3);
     expect(before.filter((one) => one === '/contract/?company=1&page=1')).toHaveLength(1);
@@ -238,14 +224,9 @@ describe('what exists is looked up the cheapest way', () => {
   it('reads many ids from the list, a few one by one', async () => {
     await open();
     desk.sandbox.insert('asset', range(1, 500).map(record));
-    const byId = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'id' },
-      columns: { Id: 'id', Notes: 'asset_notes' },
-    };
+    const byId = importOf('asset', 'id', { Id: 'id', Notes: 'asset_notes' });
     const many = await desk.import(
-      await desk.file('m.csv', csv([['Id', 'Notes'], ...range(1, 400).map((n) => [n, ''])])),
+      await desk.file('m.csv', [['Id', 'Notes'], ...range(1, 400).map((n) => [n, ''])]),
       byId,
     );
     expect(many.summary.rows.unchanged).toBe(400);
@@ -425,7 +406,7 @@ describe('whatever a service makes of its filters, no row is written twice and n
     const odd = ['TRAIL ', ' LEAD', 'Café'.normalize('NFD')];
     desk.sandbox.insert('asset', [...range(1, 700).map(record), ...odd.map((name) => ({ name, category: { id: 1 } }))]);
     const rows = ['TRAIL', 'LEAD', 'Café', 'Asset 7', 'NEW'];
-    const file = await desk.file('a.csv', csv([['Name', 'Notes'], ...rows.map((text) => [text, 'seen'])]));
+    const file = await desk.file('a.csv', [['Name', 'Notes'], ...rows.map((text) => [text, 'seen'])]);
     const named = job('name', { columns: { Name: 'name', Notes: 'asset_notes' } });
     const run = await desk.import(file, named, { dryRun: true });
     expect(run.outcomes).toEqual(['2 updated', '3 updated', '4 updated', '5 updated', '6 created']);
@@ -601,20 +582,15 @@ describe('whatever a service makes of its filters, no row is written twice and n
       { ...record(2), templates: templates('CC 9') },
       { ...record(3), templates: templates('CC 7') },
     ]);
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Name', 'Centre'],
-        ['Both', 'CC 9'],
-        ['Asset 3', '\uff23C 7'],
-      ]),
+    const file = await desk.file('a.csv', [
+      ['Name', 'Centre'],
+      ['Both', 'CC 9'],
+      ['Asset 3', '\uff23C 7'],
+    ]);
+    const run = await desk.import(
+      file,
+      importOf('asset', 'template.Finance.Cost Centre', { Name: 'name', Centre: 'template.Finance.Cost Centre' }),
     );
-    const run = await desk.import(file, {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'template.Finance.Cost Centre' },
-      columns: { Name: 'name', Centre: 'template.Finance.Cost Centre' },
-    });
     expect(run.outcomes).toEqual(['2 ambiguous', '3 unchanged']);
     expect(run.faults).toEqual([expect.objectContaining({ row: '2', column: 'Centre', code: 'ambiguous_match' })]);
   });
@@ -819,7 +795,7 @@ describe('ids behind empty answers', () => {
       range(1, 60).map((n) => ({ name: `Old ${n}` })),
     );
     const suppliers = await desk.import(
-      await desk.file('s.csv', csv([['Name'], ...range(1, 45).map((n) => [`New ${n}`])])),
+      await desk.file('s.csv', [['Name'], ...range(1, 45).map((n) => [`New ${n}`])]),
       { kind: 'import', resource: 'supplier', match: { key: 'name' }, columns: { Name: 'name' } },
     );
     for (const row of suppliers.results)
@@ -834,18 +810,11 @@ describe('ids behind empty answers', () => {
       Notice: 'notice_period',
     };
     const contracts = await desk.import(
-      await desk.file(
-        'c.csv',
-        csv([
-          Object.keys(columns),
-          ...range(1, 33).map((n) => [`N-${n}`, `Contract ${n}`, 'New 3', '2025-01-01', '2026-01-01', 5, 30]),
-        ]),
-      ),
-      {
-        kind: 'import',
-        resource: 'contract',
-        match: { key: 'number' },
-        columns,
+      await desk.file('c.csv', [
+        Object.keys(columns),
+        ...range(1, 33).map((n) => [`N-${n}`, `Contract ${n}`, 'New 3', '2025-01-01', '2026-01-01', 5, 30]),
+      ]),
+      importOf('contract', 'number', columns, {
         constants: {
           contract_type: 'buy_side',
           status: 'active',
@@ -853,7 +822,7 @@ describe('ids behind empty answers', () => {
           'category.name': 'Services',
           end_of_term_clause: 'auto_expires',
         },
-      },
+      }),
     );
     expect(contracts.summary.rows.created).toBe(33);
     for (const row of contracts.results)

@@ -1,27 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
-const CREATE = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: {
-    Name: 'name',
-    Serial: 'serial_number',
-    Inventory: 'inventory_no',
-    Mac: 'mac_address',
-    Category: 'category.name',
-  },
-};
-const RENAME = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number' },
-};
+const CREATE = importOf('asset', 'serial_number', {
+  Name: 'name',
+  Serial: 'serial_number',
+  Inventory: 'inventory_no',
+  Mac: 'mac_address',
+  Category: 'category.name',
+});
+const RENAME = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number' });
 const FILE = csv([
   ['Name', 'Serial', 'Inventory', 'Mac', 'Category'],
   ['One', 'K-1', 'INV-1', 'aa:bb', 'Laptop'],

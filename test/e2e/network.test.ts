@@ -2,29 +2,28 @@ import { writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { expectTruth } from '../support/truth.js';
 
-const ASSETS = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number', unique_field: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
-};
+const ASSETS = importOf(
+  'asset',
+  { key: 'serial_number', unique_field: 'serial_number' },
+  { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
+);
 const ROWS = 6;
 
 let desk: Desk;
 const open: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
-  await desk.close();
 });
 
 const assets = (rows = ROWS) =>
-  desk.file(
-    'assets.csv',
-    csv([['Name', 'Serial', 'Cost'], ...Array.from({ length: rows }, (_, i) => [`Asset ${i}`, `SN-${i}`, '10.00'])]),
-  );
+  desk.file('assets.csv', [
+    ['Name', 'Serial', 'Cost'],
+    ...Array.from({ length: rows }, (_, i) => [`Asset ${i}`, `SN-${i}`, '10.00']),
+  ]);
 const outcomes = (imported: Imported) => imported.results.map((row) => row['outcome']);
 const all = (outcome: string, rows = ROWS) => Array.from({ length: rows }, () => outcome);
 const posts = () => desk.sandbox.commits.filter((one) => one.method === 'POST').length;

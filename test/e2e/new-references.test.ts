@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/report/console.js';
 import { checkJobText } from '../../src/runs/job/check.js';
-import { csv, type Desk, type ImportOptions, openDesk, table } from '../support/desk.js';
+import { type Desk, type ImportOptions, openDesk, table } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
 let posted: () => void;
@@ -11,21 +12,18 @@ beforeEach(async () => {
   desk = await openDesk({ onRequest: ({ method }) => (method === 'POST' ? posted() : undefined) });
   desk.sandbox.insert('supplier', [{ name: 'Globex' }]);
 });
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', Name: 'name', Vendor: 'attached_supplier' },
-  references: { missing: 'create' },
-  retire: { lifecycle_stage: 'Retired' },
-};
+const JOB = importOf(
+  'asset',
+  'serial_number',
+  { Serial: 'serial_number', Name: 'name', Vendor: 'attached_supplier' },
+  { references: { missing: 'create' }, retire: { lifecycle_stage: 'Retired' } },
+);
 
 /** Imports assets by serial number and vendor. */
 async function assets(rows: readonly (readonly [string, string])[], job: object = {}, options: ImportOptions = {}) {
   const lines = rows.map(([serial, vendor]) => [serial, `Asset ${serial}`, vendor]);
-  const path = await desk.file('assets.csv', csv([['Serial', 'Name', 'Vendor'], ...lines]));
+  const path = await desk.file('assets.csv', [['Serial', 'Name', 'Vendor'], ...lines]);
   return desk.import(path, { ...JOB, ...job }, options);
 }
 
@@ -321,22 +319,23 @@ describe('references: { missing: create }', () => {
 
   it('two runs at once create a supplier once', async () => {
     const contracts = await desk.file('contracts.csv', 'No,Vendor\r\nC-1,Acme\r\nC-2,Hooli');
-    const job = {
-      kind: 'import',
-      resource: 'contract',
-      match: { key: 'number' },
-      columns: { No: 'number', Vendor: 'supplier' },
-      constants: {
-        name: 'C',
-        contract_type: 'buy_side',
-        status: 'active',
-        country: 'US',
-        contract_start_date: '2025-01-01',
-        contract_end_date: '2026-12-31',
-        total_contract_spend_value: '1.00',
+    const job = importOf(
+      'contract',
+      'number',
+      { No: 'number', Vendor: 'supplier' },
+      {
+        constants: {
+          name: 'C',
+          contract_type: 'buy_side',
+          status: 'active',
+          country: 'US',
+          contract_start_date: '2025-01-01',
+          contract_end_date: '2026-12-31',
+          total_contract_spend_value: '1.00',
+        },
+        references: { missing: 'create' },
       },
-      references: { missing: 'create' },
-    };
+    );
     const [one, other] = await Promise.all([assets(ROWS), desk.import(contracts, job)]);
     expect([one.exitCode, other.exitCode]).toEqual([0, 0]);
     expect([...suppliers()].sort()).toEqual(['Acme', 'Globex', 'Hooli', 'Initech']);

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { bookOf, textRows } from '../files/fixtures.js';
 import { odsOf, sheetXml, textSheet } from '../files/ods-fixtures.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 /** Totals and notes are rows of the file: each has its outcome, in every run and report. */
 
@@ -13,14 +14,13 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number', Model: { field: 'asset_notes' }, Cost: 'original_cost' },
-};
+const JOB = importOf('asset', 'serial_number', {
+  Name: 'name',
+  Serial: 'serial_number',
+  Model: { field: 'asset_notes' },
+  Cost: 'original_cost',
+});
 const HEADINGS = ['Name', 'Serial', 'Model', 'Cost'];
 const records = (count: number) => Array.from({ length: count }, (_, i) => [`A${i}`, `S-${i}`, `M${i}`, '10.00']);
 const BELOW = [['Total', '', '', '100.00'], ['Source: register', '', '', ''], HEADINGS];
@@ -39,7 +39,7 @@ const asRead = (imported: Imported, outcome: string) => {
 
 it('a last row without its key is no note where the job has its column', async () => {
   const rows = [HEADINGS, ...records(3), ['', '', 'M7', ''], ['', '', 'M8', '']];
-  const run = await desk.import(await desk.file('a.csv', csv(rows)), JOB);
+  const run = await desk.import(await desk.file('a.csv', rows), JOB);
   expect(run.outcomes.slice(-2)).toEqual(['5 invalid', '6 invalid']);
 });
 
@@ -52,7 +52,7 @@ it('a last row that only looks like a total or a note, and has all that a record
     ['Summe:', '', '9'],
     ['Seite 1/1', '', ''],
   ];
-  const run = await desk.import(await desk.file('a.csv', csv(rows)), job, { dryRun: true });
+  const run = await desk.import(await desk.file('a.csv', rows), job, { dryRun: true });
   expect(run.outcomes).toEqual(['2 created', '3 created', '4 created', '5 created']);
   expect(run.summary.warnings).toContainEqual(
     expect.stringMatching(/^Rows that look like totals .* taken for records because their key is filled: rows 4, 5\. /),
@@ -99,18 +99,18 @@ describe('totals and notes below a table (101)', () => {
   });
 
   it('are no rows for a person, and are read as data where the job says keep', async () => {
-    const file = await desk.file('a.csv', csv([HEADINGS, ['B', 'S-99', '', 'ten'], ...TABLE.slice(1)]));
+    const file = await desk.file('a.csv', [HEADINGS, ['B', 'S-99', '', 'ten'], ...TABLE.slice(1)]);
     const imported = await desk.import(file, JOB);
     expect(imported.summary.rows).toMatchObject({ total: 14, created: 10, invalid: 1, skipped: 3 });
     const rejected = await readFile(join(imported.reportDir, 'rejected.csv'), 'utf8');
     expect(rejected.trim().split('\n')).toHaveLength(2);
-    const kept = await desk.import(await desk.file('b.csv', csv(TABLE)), { ...JOB, source: { footer: 'keep' } });
+    const kept = await desk.import(await desk.file('b.csv', TABLE), { ...JOB, source: { footer: 'keep' } });
     expect(kept.summary.rows).toMatchObject({ total: 13, unchanged: 10, skipped: 0 });
     expect(kept.exitCode).toBe(3);
   });
 
   it('a last row with nothing but its key is a record that lacks the rest', async () => {
-    const file = await desk.file('a.csv', csv([HEADINGS, ...records(10), ['', 'S-77', '', '']]));
+    const file = await desk.file('a.csv', [HEADINGS, ...records(10), ['', 'S-77', '', '']]);
     const imported = await desk.import(file, {
       ...JOB,
       columns: { ...JOB.columns, Name: { field: 'name', required: true } },
@@ -122,7 +122,10 @@ describe('totals and notes below a table (101)', () => {
     const last = ['Total', '4711', '', '100.00'];
     const table = [['Name', 'Serial', 'Model', 'Cost', 'Bought', 'Owner', 'Rack', 'Bay'], ...records(10), last];
     const wide = table.map((row, at) => [...row, ...(at === 0 || at > 10 ? [] : ['a', 'b', 'c', 'd'])]);
-    const file = await desk.file('a.csv', csv(wide.map((row) => [...row, '', '', '', ''].slice(0, 8))));
+    const file = await desk.file(
+      'a.csv',
+      wide.map((row) => [...row, '', '', '', ''].slice(0, 8)),
+    );
     expect(await desk.import(file, JOB)).toMatchObject({ summary: { rows: { total: 11, created: 11 } }, exitCode: 0 });
     // Also where the name is the key: its serial number is no sum.
     const byName = await desk.import(file, { ...JOB, match: { key: 'name' } });
@@ -134,7 +137,7 @@ describe('totals and notes below a table (101)', () => {
     ['a count alone', ['3 records', '', '', '']],
     ['a total that is no sum', ['Total', '', '', '4711.00']],
   ])('in doubt a last row is a record: %s', async (_, last) => {
-    const file = await desk.file('a.csv', csv([HEADINGS, ...records(10), last]));
+    const file = await desk.file('a.csv', [HEADINGS, ...records(10), last]);
     const byName = await desk.import(file, { ...JOB, match: { key: 'name' } });
     expect(byName.summary.rows).toMatchObject({ total: 11, created: 11, skipped: 0 });
     expect(desk.sandbox.records('asset').map(({ name }) => name)).toContain(last[0]);
@@ -145,14 +148,14 @@ describe('totals and notes below a table (101)', () => {
   });
 
   it('a note below a blank row is none, whatever the key is', async () => {
-    const file = await desk.file('a.csv', csv([HEADINGS, ...records(10), ['', '', '', ''], ['3 records', '', '', '']]));
+    const file = await desk.file('a.csv', [HEADINGS, ...records(10), ['', '', '', ''], ['3 records', '', '', '']]);
     const byName = await desk.import(file, { ...JOB, match: { key: 'name' } });
     expect(byName.summary.rows).toMatchObject({ total: 11, created: 10, skipped: 1 });
   });
 
   it('a run that was interrupted goes on with the same rows, and its totals add up', async () => {
     const controller = new AbortController();
-    const file = await desk.file('a.csv', csv(TABLE));
+    const file = await desk.file('a.csv', TABLE);
     const stopped = await desk.import(file, JOB, {
       env: { ROWFERRY_CONCURRENCY: '1' },
       signal: controller.signal,
@@ -167,7 +170,7 @@ describe('totals and notes below a table (101)', () => {
   it('rows that no run has reached are judged anew where the rejected file is imported', async () => {
     const byName = { ...JOB, match: { key: 'name' } };
     const controller = new AbortController();
-    const stopped = await desk.import(await desk.file('a.csv', csv(TABLE)), byName, {
+    const stopped = await desk.import(await desk.file('a.csv', TABLE), byName, {
       signal: controller.signal,
       onProgress: ({ phase }) => phase === 'looking up' && controller.abort('SIGTERM'),
     });
@@ -178,7 +181,7 @@ describe('totals and notes below a table (101)', () => {
   });
 
   it('a brake counts records, and its reports have every row', async () => {
-    const few = await desk.file('a.csv', csv([HEADINGS, ...records(10), ...BELOW]));
+    const few = await desk.file('a.csv', [HEADINGS, ...records(10), ...BELOW]);
     const braked = await desk.import(few, { ...JOB, brakes: { min_rows: 11 } });
     expect(braked.summary).toMatchObject({ status: 'braked', rows: { total: 13, not_attempted: 10, skipped: 3 } });
     expect(braked.summary.reason).toContain('the file has 10 data rows');
@@ -187,8 +190,8 @@ describe('totals and notes below a table (101)', () => {
   });
 
   it('a reconciliation judges missing records as if they were not there', async () => {
-    await desk.import(await desk.file('a.csv', csv([HEADINGS, ...records(11)])), JOB);
-    const file = await desk.file('night.csv', csv(TABLE));
+    await desk.import(await desk.file('a.csv', [HEADINGS, ...records(11)]), JOB);
+    const file = await desk.file('night.csv', TABLE);
     for (const apply of [false, true]) {
       const night = await desk.reconcile(file, { ...JOB, kind: 'reconcile' }, { apply });
       asRead(night, 'unchanged');

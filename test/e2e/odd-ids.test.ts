@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { answerOther } from '../runs/export/odd-service.js';
 import { serve } from '../service/server.js';
 import { type Desk, openDesk } from '../support/desk.js';
@@ -7,7 +7,6 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
 const JOB = { resource: 'supplier', match: { key: 'name' }, columns: { Name: 'name', City: 'city' } };
 

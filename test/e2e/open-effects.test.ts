@@ -1,36 +1,30 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { describe, expect, it } from 'vitest';
+import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { expectTruth } from '../support/truth.js';
 
-const ASSETS = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number', unique_field: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
-};
+const ASSETS = importOf(
+  'asset',
+  { key: 'serial_number', unique_field: 'serial_number' },
+  { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
+);
 const UNGUARDED = { ...ASSETS, match: { key: 'serial_number' } };
-const SUPPLIERS = {
-  kind: 'import',
-  resource: 'supplier',
-  match: { key: 'name' },
-  columns: { Name: 'name', City: 'city' },
-};
+const SUPPLIERS = importOf('supplier', 'name', { Name: 'name', City: 'city' });
 const CUSTOMERS = { ...SUPPLIERS, resource: 'customer' };
 const ROWS = 6;
 const FAST = { ROWFERRY_TIMEOUT: '1' };
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const assets = (rows = ROWS, cost = '10.00') =>
-  desk.file(
-    'assets.csv',
-    csv([['Name', 'Serial', 'Cost'], ...Array.from({ length: rows }, (_, i) => [`Asset ${i}`, `SN-${i}`, cost])]),
-  );
+  desk.file('assets.csv', [
+    ['Name', 'Serial', 'Cost'],
+    ...Array.from({ length: rows }, (_, i) => [`Asset ${i}`, `SN-${i}`, cost]),
+  ]);
 const parties = (rows = ROWS, city = 'Bern') =>
-  desk.file('parties.csv', csv([['Name', 'City'], ...Array.from({ length: rows }, (_, i) => [`Party ${i}`, city])]));
+  desk.file('parties.csv', [['Name', 'City'], ...Array.from({ length: rows }, (_, i) => [`Party ${i}`, city])]);
 
 const outcomes = (imported: Imported) => imported.results.map((row) => row['outcome']);
 const posts = () => desk.sandbox.commits.filter((one) => one.method === 'POST').length;

@@ -72,13 +72,18 @@ const body = (i: number) => ({
 
 const text = (rows: readonly (readonly string[])[], headings: readonly string[] = HEADINGS) =>
   csvText([headings, ...rows]);
-const each = (change: (cells: string[], i: number) => void) =>
+/** All rows, with other cells under some headings; undefined leaves one as it is. */
+const changed = (cells: Readonly<Record<string, (i: number, cells: readonly string[]) => string | undefined>>) =>
+  text(all().map((row, i) => row.map((cell, n) => cells[HEADINGS[n]!]?.(i, row) ?? cell)));
+/** All rows, under some other headings. */
+const renamed = (headings: Readonly<Record<string, string>>) =>
   text(
-    all().map((cells, i) => {
-      change(cells, i);
-      return cells;
-    }),
+    all(),
+    HEADINGS.map((one) => headings[one] ?? one),
   );
+
+const commaTurned = () =>
+  changed({ Cost: (_, cells) => cells[at('Cost')]!.replace(/[.,]/g, (mark) => (mark === '.' ? ',' : '.')) });
 
 interface Broken {
   readonly name: string;
@@ -127,59 +132,38 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'a heading renamed',
-    file: () =>
-      text(
-        all(),
-        HEADINGS.map((one) => (one === 'Cost' ? 'Purchase price' : one)),
-      ),
+    file: () => renamed({ Cost: 'Purchase price' }),
     codes: [2],
     says: [/"?Cost"?/, /heading|column/i],
   },
   {
     name: 'a heading misspelt',
-    file: () =>
-      text(
-        all(),
-        HEADINGS.map((one) => (one === 'Owner' ? 'Ownr' : one)),
-      ),
+    file: () => renamed({ Owner: 'Ownr' }),
     codes: [2],
     says: [/Owner/, /Ownr/],
   },
   {
     name: 'the values of two columns swapped',
-    file: () =>
-      each((cells) => {
-        [cells[at('Room')], cells[at('City')]] = [cells[at('City')]!, cells[at('Room')]!];
-      }),
+    file: () => changed({ Room: (_, cells) => cells[at('City')]!, City: (_, cells) => cells[at('Room')]! }),
     codes: [4],
     says: [/max_updates/, /500/, /25\s?%/, /room/i, /city/i],
     more: true,
   },
   {
     name: 'the headings of two columns swapped',
-    file: () =>
-      text(
-        all(),
-        HEADINGS.map((one) => (one === 'Name' ? 'Tag' : one === 'Tag' ? 'Name' : one)),
-      ),
+    file: () => renamed({ Name: 'Tag', Tag: 'Name' }),
     codes: [4],
     says: [/max_updates/, /Name/, /Tag/],
   },
   {
     name: 'the file of another company',
-    file: () =>
-      each((cells, i) => {
-        cells[at('Serial')] = `ZX-${70_000 + i}`;
-      }),
+    file: () => changed({ Serial: (i) => `ZX-${70_000 + i}` }),
     codes: [4],
     says: [/company/i, /\bkeys?\b/i, /max_orphans/],
   },
   {
     name: 'the file of another company, of which every third number is known by chance',
-    file: () =>
-      each((cells, i) => {
-        if (i % 3 !== 0) cells[at('Serial')] = `ZX-${70_000 + i}`;
-      }),
+    file: () => changed({ Serial: (i) => (i % 3 === 0 ? undefined : `ZX-${70_000 + i}`) }),
     codes: [4],
     says: [/company/i, /\bkeys?\b/i],
   },
@@ -191,38 +175,26 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'the decimal comma turned, whole amounts',
-    file: () =>
-      each((cells, i) => {
-        cells[at('Cost')] = `${1 + (i % 9)}.${200 + (i % 700)}`;
-      }),
+    file: () => changed({ Cost: (i) => `${1 + (i % 9)}.${200 + (i % 700)}` }),
     codes: [4],
     says: [/max_updates/, /500/, /cost/i],
   },
   {
     name: 'the decimal comma turned, in a job with max_invalid',
-    file: () =>
-      each((cells) => {
-        cells[at('Cost')] = cells[at('Cost')]!.replace(/[.,]/g, (mark) => (mark === '.' ? ',' : '.'));
-      }),
+    file: commaTurned,
     job: { brakes: { max_invalid: '20%' } },
     codes: [4],
     says: [/max_invalid/, /500/, /Cost/],
   },
   {
     name: 'the decimal comma turned, in a job without max_invalid',
-    file: () =>
-      each((cells) => {
-        cells[at('Cost')] = cells[at('Cost')]!.replace(/[.,]/g, (mark) => (mark === '.' ? ',' : '.'));
-      }),
+    file: commaTurned,
     codes: [4],
     says: [/500/, /invalid|cannot be/i, /Cost/],
   },
   {
     name: 'the dates shifted by a century',
-    file: () =>
-      each((cells, i) => {
-        cells[at('Start')] = start(i, 19);
-      }),
+    file: () => changed({ Start: (i) => start(i, 19) }),
     codes: [4],
     says: [/max_updates/, /500/, /start/i],
   },
@@ -238,11 +210,7 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'the file of another resource under the same headings',
-    file: () =>
-      each((cells, i) => {
-        cells[at('Serial')] = `C-${2_000 + i}`;
-        cells[at('Name')] = `Frame contract ${i}`;
-      }),
+    file: () => changed({ Serial: (i) => `C-${2_000 + i}`, Name: (i) => `Frame contract ${i}` }),
     codes: [4],
     says: [/\bkeys?\b/i, /resource|kind/i],
   },
@@ -254,19 +222,13 @@ const BROKEN: readonly Broken[] = [
   },
   {
     name: 'a column that clears comes empty',
-    file: () =>
-      each((cells) => {
-        cells[at('Room')] = '';
-      }),
+    file: () => changed({ Room: () => '' }),
     codes: [4],
     says: [/max_cleared/, /room/i, /500/],
   },
   {
     name: 'the column with the numbers comes empty',
-    file: () =>
-      each((cells) => {
-        cells[at('Serial')] = '';
-      }),
+    file: () => changed({ Serial: () => '' }),
     codes: [4],
     says: [/500|\bno key|readable key|Serial/i],
   },
@@ -307,16 +269,8 @@ const reason = ({ summary }: Night) => summary.reason?.replaceAll(summary.run, '
 describe('a broken file after a good night', () => {
   it('the good night wrote, and a good file after it passes', async () => {
     expect([first.code, first.summary.status, first.writes], first.err).toEqual([0, 'succeeded', 20]);
-    const night = await desk.night(
-      await desk.file(
-        'next.csv',
-        each((cells, i) => {
-          if (i < 7) cells[at('City')] = 'Basel';
-        }),
-      ),
-      job,
-      { home: await homeLike() },
-    );
+    const next = await desk.file('next.csv', changed({ City: (i) => (i < 7 ? 'Basel' : undefined) }));
+    const night = await desk.night(next, job, { home: await homeLike() });
     expect([night.code, night.summary.rows['updated'], night.writes], said(night)).toEqual([0, 7, 0]);
   });
 
@@ -368,10 +322,8 @@ describe('a broken file after a good night', () => {
 
   it('a decimal comma that shows itself in a job that leaves it open is no difference', async () => {
     const open = await desk.job('open', { ...JOB, source: { ...JOB.source, decimal: 'auto' } });
-    const turned = each((cells) => {
-      cells[at('Cost')] = cells[at('Cost')]!.replace(/[.,]/g, (mark) => (mark === '.' ? ',' : '.'));
-    });
-    const night = await desk.night(await desk.file('comma.csv', turned), open, { apply: true, home: await homeLike() });
+    const turned = await desk.file('comma.csv', commaTurned());
+    const night = await desk.night(turned, open, { apply: true, home: await homeLike() });
     expect([night.code, night.writes, night.summary.rows['unchanged']], said(night)).toEqual([0, 0, ROWS]);
   });
 
@@ -386,9 +338,7 @@ describe('a broken file after a good night', () => {
 
   it('yesterday’s file, after people and a newer file changed things', async () => {
     const home = await homeLike();
-    const newer = each((cells, i) => {
-      if (i >= 100 && i < 120) cells[at('City')] = 'Basel';
-    });
+    const newer = changed({ City: (i) => (i >= 100 && i < 120 ? 'Basel' : undefined) });
     const second = await desk.night(await desk.file('newer.csv', newer), job, { apply: true, home });
     expect([second.code, second.writes], said(second)).toEqual([0, 20]);
     for (const one of desk.sandbox.records('asset').slice(300, 310))

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PLAIN_CONTRACT } from '../support/jobs.js';
 import { csvText, type Desk, type Line, type Night, openNights } from './reconcile-night.js';
 
 /** What people do to records between the plan of a reconciliation and its writes, and between a plan and its approval. */
@@ -69,17 +70,12 @@ const body = (resource: Resource, i: number): object =>
   resource === 'asset'
     ? { serial_number: no(i), name: `Thing ${i}`, asset_notes: `old ${i}`, original_cost: 5, category: { id: 1 } }
     : {
+        ...PLAIN_CONTRACT,
         number: no(i),
         name: `Thing ${i}`,
         description: `old ${i}`,
         mrc: 5,
-        contract_type: 'buy_side',
-        supplier: 1,
-        country: 276,
-        status: 'active',
-        contract_start_date: '2024-01-01',
         contract_end_date: '2027-01-01',
-        total_contract_spend_value: 100,
       };
 
 /** The file sets new notes in the first `PLANNED` records, and has three more rows than the service has records. */

@@ -1,3 +1,4 @@
+import { PLAIN_CONTRACT } from '../support/jobs.js';
 import { csvText } from './reconcile-night.js';
 
 /**
@@ -34,13 +35,10 @@ export type Cells = Record<Heading, string>;
 /** Suppliers and contracts that the records refer to get these ids, in this order, from 1. */
 export const SUPPLIERS = Array.from({ length: 20 }, (_, i) => ({ name: `Vendor ${String.fromCharCode(65 + i)} Ltd` }));
 export const CONTRACTS = Array.from({ length: 30 }, (_, i) => ({
-  contract_type: 'buy_side',
+  ...PLAIN_CONTRACT,
   name: `Frame ${i + 1}`,
   number: `C-${2000 + i}`,
   supplier: (i % 20) + 1,
-  country: 276,
-  status: 'active',
-  contract_start_date: '2024-01-01',
   contract_end_date: '2030-01-01',
   total_contract_spend_value: 1000,
 }));

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { NEW_CONTRACT } from '../support/jobs.js';
 import { csvText, type Desk, type Line, type Night, openNights, worldText } from './reconcile-night.js';
 
 /** Records that the file does not hold: when they are touched, and above all when they are not. */
@@ -45,15 +46,6 @@ async function open(): Promise<void> {
   );
 }
 
-const NEW_CONTRACT = {
-  contract_type: 'buy_side',
-  supplier: 'Acme',
-  country: 'DE',
-  status: 'active',
-  contract_start_date: '2024-01-01',
-  contract_end_date: '2027-01-01',
-  total_contract_spend_value: 100,
-};
 const contract = (number: string, status = 'active') => ({
   ...NEW_CONTRACT,
   supplier: 1,

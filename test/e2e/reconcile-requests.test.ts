@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../sandbox/client.js';
+import { PLAIN_CONTRACT } from '../support/jobs.js';
 import { csvText, type Desk, type Night, openNights } from './reconcile-night.js';
 
 /**
@@ -175,12 +176,8 @@ it('looks new keys up again in the list, where that takes fewer requests than a 
 });
 
 const CONTRACT = {
-  contract_type: 'buy_side',
+  ...PLAIN_CONTRACT,
   name: 'Lease',
-  supplier: 1,
-  country: 276,
-  status: 'active',
   contract_start_date: '2026-01-01',
   contract_end_date: '2027-01-01',
-  total_contract_spend_value: 100,
 };

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+import { importOf, PLAIN_CONTRACT } from '../support/jobs.js';
 
 let desk: Desk;
 let asked: string[];
@@ -12,20 +13,16 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => desk.close());
 
 /** Imports new assets with one column more; cells by row. */
 async function assets(field: string | Record<string, string>, rows: readonly (string | string[])[], more: object = {}) {
   const columns: Record<string, string> = typeof field === 'string' ? { [field]: field } : field;
   const lines = rows.map((cells, n) => [`New ${n}`, `NEW-${n}`, ...[cells].flat()]);
-  const file = await desk.file('assets.csv', csv([['Name', 'Serial', ...Object.keys(columns)], ...lines]));
-  return desk.import(file, {
-    kind: 'import',
-    resource: 'asset',
-    match: { key: 'serial_number' },
-    columns: { Name: 'name', Serial: 'serial_number', ...columns },
-    ...more,
-  });
+  const file = await desk.file('assets.csv', [['Name', 'Serial', ...Object.keys(columns)], ...lines]);
+  return desk.import(
+    file,
+    importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number', ...columns }, more),
+  );
 }
 
 /** A field of what was written for each row, in row order. */
@@ -67,14 +64,10 @@ async function contracts(rows: readonly ContractRow[], more: object = {}, option
     client,
     unit,
   ]);
-  const file = await desk.file('contracts.csv', csv([Object.keys(CONTRACT), ...lines]));
+  const file = await desk.file('contracts.csv', [Object.keys(CONTRACT), ...lines]);
   return desk.import(
     file,
-    {
-      kind: 'import',
-      resource: 'contract',
-      match: { key: 'number' },
-      columns: CONTRACT,
+    importOf('contract', 'number', CONTRACT, {
       constants: {
         contract_type: sell ? 'sell_side' : 'buy_side',
         ...(sell ? {} : { supplier: 1 }),
@@ -87,7 +80,7 @@ async function contracts(rows: readonly ContractRow[], more: object = {}, option
         end_of_term_clause: 'auto_expires',
       },
       ...more,
-    },
+    }),
     options,
   );
 }
@@ -169,7 +162,7 @@ describe('a category and the subcategory beside it', () => {
     desk.sandbox.insert('asset', [{ name: 'Held', serial_number: serial, ...(category ? { category } : {}) }]);
 
   async function update(columns: Record<string, string>, rows: readonly string[][], options: ImportOptions = {}) {
-    const file = await desk.file('u.csv', csv([['Serial', ...Object.keys(columns)], ...rows]));
+    const file = await desk.file('u.csv', [['Serial', ...Object.keys(columns)], ...rows]);
     const job = { kind: 'import', resource: 'asset', match: { key: 'serial_number', missing: 'fail' } };
     return desk.import(file, { ...job, columns: { Serial: 'serial_number', ...columns } }, options);
   }
@@ -330,15 +323,12 @@ describe('numbers', () => {
 
   it.each(['the list', 'the filter'])('are numbers or ids of contracts, found by %s (100)', async (way) => {
     const contract = (number: string) => ({
-      contract_type: 'buy_side',
-      supplier: 1,
+      ...PLAIN_CONTRACT,
       name: `Bulk ${number}`,
       number,
       country: 840,
       category: { id: 1 },
-      status: 'active',
       contract_start_date: '2025-01-01',
-      contract_end_date: '2026-01-01',
       notice_period: 10,
       end_of_term_clause: 'auto_expires',
       total_contract_spend_value: 1,
@@ -357,13 +347,8 @@ describe('numbers', () => {
     expect(dry.outcomes).toEqual(['2 created']);
     const run = await contracts([{ no: 'S-1', client: '3' }]);
     expect(run.outcomes).toEqual(['2 created']);
-    const file = await desk.file('k.csv', csv([['Name'], ['5550']]));
-    await desk.import(file, {
-      kind: 'import',
-      resource: 'customer',
-      match: { key: 'name' },
-      columns: { Name: 'name' },
-    });
+    const file = await desk.file('k.csv', [['Name'], ['5550']]);
+    await desk.import(file, importOf('customer', 'name', { Name: 'name' }));
     const known = await contracts([{ no: 'S-2', client: '5550' }]);
     expect(known.outcomes).toEqual(['2 created']);
     expect(desk.sandbox.records('contract').at(-1)?.['customer']).toMatchObject({ name: '5550' });
@@ -402,15 +387,12 @@ describe('contracts by number', () => {
   /** 400 contracts; some have another number. */
   const bulk = (numbers: Readonly<Record<number, string>>) =>
     Array.from({ length: 400 }, (_, n) => ({
-      contract_type: 'buy_side',
-      supplier: 1,
+      ...PLAIN_CONTRACT,
       name: `Bulk ${n}`,
       number: numbers[n] ?? `B-${n}`,
       country: 840,
       category: { id: 1 },
-      status: 'active',
       contract_start_date: '2025-01-01',
-      contract_end_date: '2026-01-01',
       notice_period: 10,
       end_of_term_clause: 'auto_expires',
       total_contract_spend_value: 1,
@@ -647,13 +629,8 @@ describe('customers and business units, which the service cannot list', () => {
   });
 
   it('are known after they were created here', async () => {
-    const file = await desk.file('c.csv', csv([['Name'], ['Brand New GmbH']]));
-    await desk.import(file, {
-      kind: 'import',
-      resource: 'customer',
-      match: { key: 'name' },
-      columns: { Name: 'name' },
-    });
+    const file = await desk.file('c.csv', [['Name'], ['Brand New GmbH']]);
+    await desk.import(file, importOf('customer', 'name', { Name: 'name' }));
     asked.length = 0;
     const run = await assets('customer', ['Brand New GmbH']);
     expect(run.summary.rows.created).toBe(1);

@@ -6,14 +6,14 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import ExcelJS from 'exceljs';
 import iconv from 'iconv-lite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
 const COLUMNS = {
   Name: { field: 'name', required: true },
@@ -25,14 +25,8 @@ const COLUMNS = {
 };
 const HEADINGS = [...Object.keys(COLUMNS), 'Extra'];
 
-const job = (source: object = {}, more: object = {}) => ({
-  kind: 'import',
-  resource: 'asset',
-  source,
-  match: { key: 'serial_number' },
-  columns: { ...COLUMNS, Extra: null },
-  ...more,
-});
+const job = (source: object = {}, more: object = {}) =>
+  importOf('asset', 'serial_number', { ...COLUMNS, Extra: null }, { source, ...more });
 
 /** Texts that a spreadsheet program, a CSV reader or an encoding may damage. */
 const NOTES = [
@@ -426,17 +420,17 @@ describe('the rejected file', () => {
 
   it('is not written where every row is in, and an earlier one is removed', async () => {
     const dir = join(desk.dir, 'out');
-    const bad = await desk.import(await desk.file('a.csv', csv([HEADINGS, ...ROWS])), job(), { reportDir: dir });
+    const bad = await desk.import(await desk.file('a.csv', [HEADINGS, ...ROWS]), job(), { reportDir: dir });
     expect(await readdir(dir)).toContain('rejected.csv');
     expect(bad.exitCode).toBe(3);
-    const good = await desk.import(await desk.file('b.csv', csv([HEADINGS, ROWS[0]!])), job(), { reportDir: dir });
+    const good = await desk.import(await desk.file('b.csv', [HEADINGS, ROWS[0]!]), job(), { reportDir: dir });
     expect(good.exitCode).toBe(0);
     expect(await readdir(dir)).not.toContain('rejected.csv');
   });
 
   it('is not imported where its own reports would take its place: the corrections stay', async () => {
     const dir = join(desk.dir, 'out');
-    await desk.import(await desk.file('a.csv', csv([HEADINGS, ...ROWS])), job(), { reportDir: dir });
+    await desk.import(await desk.file('a.csv', [HEADINGS, ...ROWS]), job(), { reportDir: dir });
     const corrected = join(dir, 'rejected.csv');
     const before = await readFile(corrected);
     const again = desk.import(corrected, job(), { reportDir: dir, dryRun: true });
@@ -453,7 +447,7 @@ describe('the reports of a run', () => {
     desk.sandbox.insert('asset', [
       { name: 'A1', serial_number: 'S-1', asset_notes: 'old', city: 'Köln', category: { id: 1 } },
     ]);
-    const run = await desk.import(await desk.file('a.csv', csv([HEADINGS, ...ROWS])), job());
+    const run = await desk.import(await desk.file('a.csv', [HEADINGS, ...ROWS]), job());
     const heading = async (name: string) => (await readFile(join(run.reportDir, name), 'utf8')).split('\r\n')[0];
     expect(await heading('results.csv')).toBe('row,outcome,key,id,changed_fields,codes,message');
     expect(await heading('faults.csv')).toBe('row,column,field,value,code,message,origin');
@@ -501,7 +495,7 @@ describe('the reports of a run', () => {
       '',
       '',
     ]);
-    const run = await desk.import(await desk.file('a.csv', csv([HEADINGS, ...rows])), job());
+    const run = await desk.import(await desk.file('a.csv', [HEADINGS, ...rows]), job());
     expect(run.results.map((row) => Number(row['row']))).toEqual(rows.map((_, n) => n + 2));
     const counts: Record<string, number> = {};
     for (const row of run.results) counts[row['outcome']!] = (counts[row['outcome']!] ?? 0) + 1;
@@ -605,7 +599,7 @@ describe('the reports of a run', () => {
       ['owners', rows],
       ['notes', more],
     ] as const) {
-      const run = await desk.import(await desk.file(`${name}.csv`, csv([HEADINGS, ...lines])), job({ delimiter: ',' }));
+      const run = await desk.import(await desk.file(`${name}.csv`, [HEADINGS, ...lines]), job({ delimiter: ',' }));
       for (const report of ['results.csv', 'faults.csv', 'plan.csv', 'rejected.csv']) {
         const text = await readFile(join(run.reportDir, report), 'utf8').catch(() => '');
         const cells = (parse(text, { relax_column_count: true }) as string[][]).flat();
@@ -625,7 +619,7 @@ describe('the reports of a run', () => {
       ...ROWS,
       ['<script>alert(1)</script>', 'S-90', '<img src=http://evil.example/x onerror=alert(1)>', '', '', '', ''],
     ];
-    const run = await desk.import(await desk.file('a.csv', csv([HEADINGS, ...rows])), job());
+    const run = await desk.import(await desk.file('a.csv', [HEADINGS, ...rows]), job());
     const page = await readFile(join(run.reportDir, 'report.html'), 'utf8');
     expect(page).toContain('</html>');
     expect(page).not.toMatch(/<(script|img|link|iframe|object|embed)\b/i);
@@ -636,12 +630,7 @@ describe('the reports of a run', () => {
   });
 
   it('give ragged rows back whole, and refuse them again until they are corrected', async () => {
-    const simple = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'serial_number' },
-      columns: { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' },
-    };
+    const simple = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' });
     const file = await desk.file('ragged.csv', 'Name,Serial,Cost\nAcme, Inc.,RG1,5\nshort,RG2\nfine,RG3,7\n');
     const first = await desk.import(file, simple);
     expect(first.outcomes).toEqual(['2 invalid', '3 invalid', '4 created']);
@@ -657,22 +646,22 @@ describe('the reports of a run', () => {
     ]);
     const corrected = lines.map((cells, n) => (n === 1 ? ['Acme, Inc.', 'RG1', '5'] : cells.slice(0, 7)));
     const last = await desk.import(
-      await desk.file(
-        'corrected.csv',
-        csv([corrected[0] ?? [], [...(corrected[1] ?? []), '', '', '', ''], corrected[2] ?? []]),
-      ),
+      await desk.file('corrected.csv', [
+        corrected[0] ?? [],
+        [...(corrected[1] ?? []), '', '', '', ''],
+        corrected[2] ?? [],
+      ]),
       simple,
     );
     expect(last.outcomes).toEqual(['2 created', '3 created']);
   });
 
   it('of NDJSON keep each line as it was, and refuse a line that has no certain form until it is corrected', async () => {
-    const simple = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'serial_number' },
-      columns: { 'item.name': 'name', sn: 'serial_number', cost: 'original_cost' },
-    };
+    const simple = importOf('asset', 'serial_number', {
+      'item.name': 'name',
+      sn: 'serial_number',
+      cost: 'original_cost',
+    });
     const lines = [
       '{"item":{"name":"Twice"},"sn":"ND1","cost":1,"cost":2}',
       '["no object"]',
@@ -703,12 +692,12 @@ describe('the reports of a run', () => {
   });
 
   it('refuse an unedited row again also where its writing would have mended it', async () => {
-    const simple = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'serial_number' },
-      columns: { Name: 'name', Serial: 'serial_number', Notes: 'asset_notes', Extra: null },
-    };
+    const simple = importOf('asset', 'serial_number', {
+      Name: 'name',
+      Serial: 'serial_number',
+      Notes: 'asset_notes',
+      Extra: null,
+    });
     const giant = 'x, '.repeat(12_000);
     const file = await desk.file(
       'odd.csv',

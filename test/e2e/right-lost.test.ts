@@ -1,20 +1,15 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RunInterrupted } from '../../src/model/error.js';
 import type { Carrier, Right, WorkerContext } from '../../src/runs/run/context.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const ROWS = 20;
 const sheet = (city: string) =>
   csv([['Name', 'City'], ...Array.from({ length: ROWS }, (_, i) => [`Supplier ${i}`, city])]);
-const JOB = {
-  kind: 'import',
-  resource: 'supplier',
-  match: { key: 'name' },
-  columns: { Name: 'name', City: 'city' },
-};
+const JOB = importOf('supplier', 'name', { Name: 'name', City: 'city' });
 
 /** Shares its work with nobody. */
 const alone: Carrier = {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { FieldType, ResourceName } from '../../src/resources/spec.js';
 import { type Desk, openDesk } from '../support/desk.js';
@@ -7,7 +7,6 @@ import { exportForEditing, FORMATS, place } from './round-trip-bench.js';
 import { filled, furnish, insert } from './round-trip-records.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 /** Another value of each kind, as a person would type it. */
 const OTHER: Partial<Record<FieldType['kind'], string>> = {

@@ -1,23 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isRef, type Value, valueText } from '../../src/model/value.js';
 import { type Desk, openDesk } from '../support/desk.js';
+import { importOf, PLAIN_CONTRACT } from '../support/jobs.js';
 import { stored, storedOne } from '../support/records.js';
-import { hangVeil, type Veil } from '../support/veil.js';
+import { hangVeil } from '../support/veil.js';
 import { type Exported, exportForEditing, FORMATS, type Format, place } from './round-trip-bench.js';
 import { filled, furnish, insert, TEXTS } from './round-trip-records.js';
 
 let desk: Desk;
-let veil: Veil | undefined;
-afterEach(async () => {
-  await veil?.close();
-  veil = undefined;
-  await desk.close();
-});
 
 /** The service shows its records with these texts of their JSON exchanged. */
 async function veiled(exchange: Readonly<Record<string, string>>): Promise<{ env: Record<string, string> }> {
-  veil = await hangVeil(desk.sandbox.url, (answer) =>
+  const veil = await hangVeil(desk.sandbox.url, (answer) =>
     Object.entries(exchange).reduce((text, [from, to]) => text.replaceAll(from, to), answer),
   );
   return { env: { ROWFERRY_API_URL: veil.url } };
@@ -136,13 +131,9 @@ describe('values that nobody could import today', () => {
     desk = await openDesk();
     desk.sandbox.insert('supplier', [{ name: 'Acme' }]);
     const contract = {
-      contract_type: 'buy_side',
+      ...PLAIN_CONTRACT,
       name: 'Frame',
       number: 'C-1',
-      supplier: 1,
-      country: 276,
-      status: 'active',
-      contract_start_date: '2024-01-01',
       contract_end_date: '2025-01-01',
       notice_period: 3,
       total_contract_spend_value: 10,
@@ -200,12 +191,12 @@ describe('what an update cannot carry', () => {
 it.each(FORMATS)('a warranty that reads show as none is exported as we wrote it, and kept (%s)', async (format) => {
   desk = await openDesk();
   const { env } = await veiled({ '"gold_level_support"': '"none"' });
-  const job = {
-    kind: 'import',
-    resource: 'asset',
-    match: { key: 'serial_number' },
-    columns: { S: 'serial_number', N: 'name', W: 'warranty_type', C: 'category.name' },
-  };
+  const job = importOf('asset', 'serial_number', {
+    S: 'serial_number',
+    N: 'name',
+    W: 'warranty_type',
+    C: 'category.name',
+  });
   const file = await desk.file('a.csv', 'S,N,W,C\r\nS-1,Box,gold_level_support,1');
   expect((await desk.import(file, job, { env })).outcomes).toEqual(['2 created']);
   const exported = await exportForEditing(desk, 'asset', { env });

@@ -1,19 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { storedOne } from '../support/records.js';
-import { hangVeil, type Veil } from '../support/veil.js';
+import { hangVeil } from '../support/veil.js';
 import { exportForEditing, FORMATS, place } from './round-trip-bench.js';
 
 /** Cells that show what the record shows, in a form that a conversion alone would read as another value. */
 
 let desk: Desk;
-let veil: Veil | undefined;
-afterEach(async () => {
-  await veil?.close();
-  veil = undefined;
-  await desk.close();
-});
 
 const field = (id: number, data_type: 'money' | 'text') => ({
   id,
@@ -44,7 +39,7 @@ describe('amounts and dates that the service shows as people write them', () => 
       const more = { original_cost: Number(cost), end_of_life_date: date, templates };
       desk.sandbox.insert('asset', [{ name: `A${at}`, category: { id: 1 }, ...more }]);
     }
-    veil = await hangVeil(desk.sandbox.url, (answer) =>
+    const veil = await hangVeil(desk.sandbox.url, (answer) =>
       Object.entries(exchange).reduce((text, [from, to]) => text.replaceAll(from, to), answer),
     );
     return { ROWFERRY_API_URL: veil.url };
@@ -99,12 +94,7 @@ describe('a CSV file that a spreadsheet program has saved', () => {
       'asset',
       texts.map((room, at) => ({ name: `A${at}`, category: { id: 1 }, room })),
     );
-    const job = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'id', missing: 'fail' },
-      columns: { Id: 'id', Room: 'room' },
-    };
+    const job = importOf('asset', { key: 'id', missing: 'fail' }, { Id: 'id', Room: 'room' });
     const rows = (list: readonly string[]) => csv([['Id', 'Room'], ...list.map((text, at) => [at + 1, text])]);
     const kept = await desk.import(await desk.file('kept.csv', rows(texts)), job);
     expect(kept.outcomes.filter((one) => !one.endsWith('unchanged'))).toEqual([]);
@@ -154,7 +144,7 @@ describe('what is assigned without values', () => {
     desk.sandbox.insert('asset', [{ name: 'A', category: { id: 1 }, ...assigned }]);
     const before = storedOne(desk.sandbox, 'asset', 1);
     const columns = { Id: 'id', Floor: 'floor' };
-    const file = await desk.file('touch.csv', csv([Object.keys(columns), [1, '2']]));
+    const file = await desk.file('touch.csv', [Object.keys(columns), [1, '2']]);
     const result = await desk.import(file, { kind: 'import', resource: 'asset', match: { key: 'id' }, columns });
     expect([result.outcomes, result.faults]).toEqual([['2 updated'], []]);
     expect(JSON.parse(desk.sandbox.commits[0]?.body ?? '')).toMatchObject({

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../src/resources/registry.js';
 import type { ResourceName } from '../../src/resources/spec.js';
 import { type Desk, openDesk } from '../support/desk.js';
@@ -7,7 +7,6 @@ import { exportForEditing, FORMATS } from './round-trip-bench.js';
 import { filled, furnish, insert, TEXTS } from './round-trip-records.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const LISTED: readonly ResourceName[] = ['asset', 'contract', 'supplier'];

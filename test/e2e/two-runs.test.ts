@@ -1,15 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number' },
-};
+const JOB = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number' });
 const sheet = (rows: number) =>
   csv([['Name', 'Serial'], ...Array.from({ length: rows }, (_, i) => [`n${i}`, `TW-${i}`])]);
 
@@ -29,7 +24,7 @@ describe('two imports at the same time on one home', () => {
   it('create every customer once, although customers cannot be looked up: the second knows what the first has created', async () => {
     desk = await openDesk({ latencyMs: 20 });
     const names = Array.from({ length: 40 }, (_, i) => [`Customer ${i}`]);
-    const file = await desk.file('two.csv', csv([['Name'], ...names]));
+    const file = await desk.file('two.csv', [['Name'], ...names]);
     const job = { kind: 'import', resource: 'customer', match: { key: 'name' }, columns: { Name: 'name' } };
     const runs = await Promise.all([desk.import(file, job), desk.import(file, job)]);
     expect(runs.flatMap(({ notices }) => notices).filter((text) => text.includes('Another run'))).toHaveLength(1);

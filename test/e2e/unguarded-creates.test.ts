@@ -1,33 +1,29 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
-const ASSETS = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number' },
-};
-const CONTRACTS = {
-  kind: 'import',
-  resource: 'contract',
-  match: { key: 'number' },
-  constants: {
-    contract_type: 'buy_side',
-    country: 840,
-    status: 'active',
-    contract_start_date: '2025-01-01',
-    contract_end_date: '2026-01-01',
-    notice_period: 10,
-    end_of_term_clause: 'auto_expires',
-    total_contract_spend_value: 1,
-    'category.name': 1,
+const ASSETS = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number' });
+const CONTRACTS = importOf(
+  'contract',
+  'number',
+  { Name: 'name', Number: 'number', Supplier: 'supplier' },
+  {
+    constants: {
+      contract_type: 'buy_side',
+      country: 840,
+      status: 'active',
+      contract_start_date: '2025-01-01',
+      contract_end_date: '2026-01-01',
+      notice_period: 10,
+      end_of_term_clause: 'auto_expires',
+      total_contract_spend_value: 1,
+      'category.name': 1,
+    },
   },
-  columns: { Name: 'name', Number: 'number', Supplier: 'supplier' },
-};
+);
 const FAST = { ROWFERRY_TIMEOUT: '0.2', ROWFERRY_SETTLE_WINDOW: '0.05,0.2,0.4' };
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const sent = () =>
   Object.entries(desk.sandbox.requests.kinds).reduce((sum, [kind, n]) => sum + (kind.startsWith('POST') ? n : 0), 0);

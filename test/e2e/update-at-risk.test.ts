@@ -1,32 +1,17 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resourceSpec } from '../../src/resources/registry.js';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf, PLAIN_CONTRACT } from '../support/jobs.js';
 import { DEMO_MODELS, probed, type Resource, stored, storedOne, strangerHome, teach } from '../support/records.js';
 import { roundTripTable } from '../support/resource-tables.js';
-import { hangVeil, type Veil } from '../support/veil.js';
+import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
-let veil: Veil | undefined;
-afterEach(async () => {
-  await veil?.close();
-  veil = undefined;
-  await desk?.close();
-});
 
 const NOTE = { asset: 'asset_notes', contract: 'timeline_notes', supplier: 'additional_description', customer: 'fax' };
 
-const CONTRACT = {
-  contract_type: 'buy_side',
-  name: 'Lease',
-  number: 'L-1',
-  supplier: 1,
-  country: 276,
-  status: 'active',
-  contract_start_date: '2024-01-01',
-  contract_end_date: '2026-01-01',
-  total_contract_spend_value: 100,
-};
+const CONTRACT = { ...PLAIN_CONTRACT, name: 'Lease', number: 'L-1' };
 const ASSET = { name: 'Rack 1', serial_number: 'S-1', category: { id: 3, subcategory: 'Rack' } };
 const ALERT = {
   is_active: true,
@@ -50,13 +35,10 @@ async function touch(
   write: object = {},
   env: Record<string, string> = {},
 ): Promise<Imported> {
-  const file = await desk.file(
-    'touch.csv',
-    csv([
-      ['Id', 'Note'],
-      [id, 'touched'],
-    ]),
-  );
+  const file = await desk.file('touch.csv', [
+    ['Id', 'Note'],
+    [id, 'touched'],
+  ]);
   return desk.import(file, touchJob(resource, write), { env });
 }
 
@@ -145,7 +127,7 @@ describe('a row whose update would destroy a value is held back', () => {
     const columns = { Id: 'id', Note: 'asset_notes', Model: 'asset_hardware_model' };
     const job = { kind: 'import', resource: 'asset', match: { key: 'id' }, columns };
     const row = async (model: string) =>
-      desk.import(await desk.file('m.csv', csv([Object.keys(columns), [id, 'touched', model]])), job);
+      desk.import(await desk.file('m.csv', [Object.keys(columns), [id, 'touched', model]]), job);
     expect(await says(row(''))).toContain('into the column "Model"');
     expect((await row('id:2')).outcomes).toEqual(['2 updated']);
   });
@@ -186,26 +168,18 @@ describe('a row whose update would destroy a value is held back', () => {
       expect(result.results[0]!['codes']).toContain(LOSS);
       expect(storedOne(desk.sandbox, resource, id)).toMatchObject({ [NOTE[resource]]: 'touched' });
       // What was lost is gone for good: the next update has nothing to lose.
-      const file = await desk.file(
-        'again.csv',
-        csv([
-          ['Id', 'Note'],
-          [id, 'again'],
-        ]),
-      );
-      const next = await desk.import(file, {
-        kind: 'import',
-        resource,
-        match: { key: 'id' },
-        columns: { Id: 'id', Note: NOTE[resource] },
-      });
+      const file = await desk.file('again.csv', [
+        ['Id', 'Note'],
+        [id, 'again'],
+      ]);
+      const next = await desk.import(file, importOf(resource, 'id', { Id: 'id', Note: NOTE[resource] }));
       expect(next.outcomes).toEqual(['2 updated']);
     },
   );
 
   it('an asset whose country is in no list: held, unless the row sets the country', async () => {
     const id = await deskWith('asset', { ...ASSET, country: 276 });
-    veil = await hangVeil(desk.sandbox.url, (text) => text.replaceAll('"Germany"', '"Atlantis"'));
+    const veil = await hangVeil(desk.sandbox.url, (text) => text.replaceAll('"Germany"', '"Atlantis"'));
     const env = { ROWFERRY_API_URL: veil.url };
     const before = stored(desk.sandbox, 'asset');
     const result = await touch('asset', id, {}, env);
@@ -214,13 +188,10 @@ describe('a row whose update would destroy a value is held back', () => {
       `${LOSS} country Atlantis`,
     ]);
     expect(stored(desk.sandbox, 'asset')).toEqual(before);
-    const file = await desk.file(
-      'c.csv',
-      csv([
-        ['Id', 'Country'],
-        [id, 'France'],
-      ]),
-    );
+    const file = await desk.file('c.csv', [
+      ['Id', 'Country'],
+      [id, 'France'],
+    ]);
     const job = { kind: 'import', resource: 'asset', match: { key: 'id' }, columns: { Id: 'id', Country: 'country' } };
     expect((await desk.import(file, job, { env })).outcomes).toEqual(['2 updated']);
     expect(storedOne(desk.sandbox, 'asset', id)).toEqual({ ...before.get(id), country: 250 });
@@ -271,12 +242,7 @@ describe('a row whose update would destroy a value is held back', () => {
 });
 
 describe('what an update cannot set is said, and only where it would change something', () => {
-  const job = (columns: object) => ({
-    kind: 'import',
-    resource: 'contract',
-    match: { key: 'number' },
-    columns: { No: 'number', ...columns },
-  });
+  const job = (columns: object) => importOf('contract', 'number', { No: 'number', ...columns });
 
   it.each([
     ['Type', 'contract_type', 'buy_side', 'sell_side', 'contract_type_change'],
@@ -289,24 +255,18 @@ describe('what an update cannot set is said, and only where it would change some
     const before = stored(desk.sandbox, 'contract');
     const columns = { [heading]: field };
     const unchanged = await desk.import(
-      await desk.file(
-        'a.csv',
-        csv([
-          ['No', heading],
-          ['L-1', same],
-        ]),
-      ),
+      await desk.file('a.csv', [
+        ['No', heading],
+        ['L-1', same],
+      ]),
       job(columns),
     );
     expect([unchanged.outcomes, unchanged.faults]).toEqual([['2 unchanged'], []]);
     const refused = await desk.import(
-      await desk.file(
-        'b.csv',
-        csv([
-          ['No', heading],
-          ['L-1', other],
-        ]),
-      ),
+      await desk.file('b.csv', [
+        ['No', heading],
+        ['L-1', other],
+      ]),
       job(columns),
     );
     expect(refused.outcomes).toEqual(['2 invalid']);
@@ -347,20 +307,17 @@ describe('what an update cannot set is said, and only where it would change some
   it('area, state and business entity of an asset', async () => {
     const id = await deskWith('asset', { ...ASSET, area: 'North' });
     const before = stored(desk.sandbox, 'asset');
-    const assets = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'id' },
-      columns: { Id: 'id', Area: 'area', State: 'state_province', Entity: 'business_entity_type' },
-    };
+    const assets = importOf('asset', 'id', {
+      Id: 'id',
+      Area: 'area',
+      State: 'state_province',
+      Entity: 'business_entity_type',
+    });
     const result = await desk.import(
-      await desk.file(
-        'a.csv',
-        csv([
-          ['Id', 'Area', 'State', 'Entity'],
-          [id, 'South', 'WA', 'Inc'],
-        ]),
-      ),
+      await desk.file('a.csv', [
+        ['Id', 'Area', 'State', 'Entity'],
+        [id, 'South', 'WA', 'Inc'],
+      ]),
       assets,
     );
     expect(result.outcomes).toEqual(['2 invalid']);
@@ -377,13 +334,10 @@ describe('what an update cannot set is said, and only where it would change some
     const before = storedOne(desk.sandbox, 'asset', id);
     const usage = async (cell: string) =>
       desk.import(
-        await desk.file(
-          'u.csv',
-          csv([
-            ['Id', 'Use'],
-            [id, cell],
-          ]),
-        ),
+        await desk.file('u.csv', [
+          ['Id', 'Use'],
+          [id, cell],
+        ]),
         { kind: 'import', resource: 'asset', match: { key: 'id' }, columns: { Id: 'id', Use: 'usage_status' } },
       );
     for (const [cell, status] of [
@@ -442,7 +396,7 @@ describe('fields that reads never show', () => {
 
   /** Reads as the interface documents them: warranty types beyond four are not shown. */
   async function narrowReads() {
-    veil = await hangVeil(desk.sandbox.url, (text) => text.replaceAll('"gold_level_support"', '"none"'));
+    const veil = await hangVeil(desk.sandbox.url, (text) => text.replaceAll('"gold_level_support"', '"none"'));
     return { env: { ROWFERRY_API_URL: veil.url } };
   }
 
@@ -500,7 +454,7 @@ describe('fields that reads never show', () => {
     const shown = { Id: 'id', Make: 'make', Inv: 'inventory_no', Tag: 'ssb_tag', Mac: 'mac_address', Uscp: 'uscp_no' };
     const columns = { ...shown, At: 'asset_physical_location' };
     const row = (id: number) => [id, 'id:7', 'i', 's', 'm', 'u', 'a'];
-    const file = await desk.file('a.csv', csv([Object.keys(columns), row(1), row(2)]));
+    const file = await desk.file('a.csv', [Object.keys(columns), row(1), row(2)]);
     const job = { kind: 'import', resource: 'asset', match: { key: 'id' }, columns };
     const strict = await desk.import(file, { ...job, write: { at_risk: 'strict' } });
     expect(strict.outcomes).toEqual(['2 at_risk', '3 updated']);
@@ -519,12 +473,7 @@ describe('fields that reads never show', () => {
       ...[12, 30, 36, 100].map((id) => [id, 'n', id === 30 ? 'I' : '', id === 36 ? 'M' : '']),
     ]);
     const file = await desk.file('a.csv', rows);
-    const base = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'id' },
-      columns: { Id: 'id', Note: 'asset_notes', Inv: 'inventory_no', Mac: 'mac_address' },
-    };
+    const base = importOf('asset', 'id', { Id: 'id', Note: 'asset_notes', Inv: 'inventory_no', Mac: 'mac_address' });
     const before = stored(desk.sandbox, 'asset');
     const strict = await desk.import(file, { ...base, write: { at_risk: 'strict' } });
     expect(strict.summary.rows).toMatchObject({ at_risk: 4, updated: 0 });
@@ -580,13 +529,10 @@ describe('what a probe found out is used', () => {
       expect(storedOne(desk.sandbox, resource, id)).toEqual({ ...before, [NOTE[resource]]: 'touched' });
     }
     const set = await desk.import(
-      await desk.file(
-        's.csv',
-        csv([
-          ['Id', 'Area'],
-          [asset, 'South'],
-        ]),
-      ),
+      await desk.file('s.csv', [
+        ['Id', 'Area'],
+        [asset, 'South'],
+      ]),
       { kind: 'import', resource: 'asset', match: { key: 'id' }, columns: { Id: 'id', Area: 'area' } },
     );
     expect(set.outcomes).toEqual(['2 updated']);
@@ -626,13 +572,7 @@ describe('what a probe found out is used', () => {
       [1, 2, 3].map((n) => ({ ...ASSET, serial_number: `S-${n}`, city: 'Ulm' })),
     );
     const file = await desk.file('c.csv', 'Id,City\r\n1,\r\n2,\r\n3,');
-    const result = await desk.import(file, {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'id' },
-      blank: 'clear',
-      columns: { Id: 'id', City: 'city' },
-    });
+    const result = await desk.import(file, importOf('asset', 'id', { Id: 'id', City: 'city' }, { blank: 'clear' }));
     expect([result.exitCode, result.commits, result.summary.rows.not_attempted]).toEqual([1, 1, 2]);
     expect(result.summary.reason).toContain('city');
     expect(result.faults.length + result.results.filter((row) => row['codes'] !== '').length).toBeGreaterThan(0);
@@ -656,13 +596,10 @@ describe('what a probe found out is used', () => {
     const [asset] = await twoHolders();
     await probed(desk, { patch: true });
     const before = storedOne(desk.sandbox, 'asset', asset);
-    const file = await desk.file(
-      'p.csv',
-      csv([
-        ['Id', 'Symbol', 'Sub', 'Cost Centre', 'Rack'],
-        [asset, 'Fr.', 'Blade', 'CC-2', 'B2'],
-      ]),
-    );
+    const file = await desk.file('p.csv', [
+      ['Id', 'Symbol', 'Sub', 'Cost Centre', 'Rack'],
+      [asset, 'Fr.', 'Blade', 'CC-2', 'B2'],
+    ]);
     const result = await desk.import(file, {
       kind: 'import',
       resource: 'asset',
@@ -766,7 +703,7 @@ describe('what a probe found out is used', () => {
     ])
       delete before[name];
     const columns = Object.fromEntries([['Id', 'id'], ...cleared.map((field) => [`Clear ${field}`, field])]);
-    const file = await desk.file('clear.csv', csv([Object.keys(columns), [id, ...cleared.map(() => '')]]));
+    const file = await desk.file('clear.csv', [Object.keys(columns), [id, ...cleared.map(() => '')]]);
     const job = { kind: 'import', resource: 'asset', match: { key: 'id' }, blank: 'clear', write: { method }, columns };
     const result = await desk.import(file, job);
     expect([result.outcomes, result.exitCode, result.summary.reason]).toEqual([['2 updated'], 0, undefined]);

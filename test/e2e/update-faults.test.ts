@@ -1,16 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ReceivedRequest } from '../../src/sandbox/server.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { probed, stored, storedOne } from '../support/records.js';
-import { hangVeil, type Veil } from '../support/veil.js';
+import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
-let veil: Veil | undefined;
 afterEach(async () => {
   vi.restoreAllMocks();
-  await veil?.close();
-  veil = undefined;
-  await desk.close();
 });
 
 const ASSET = { category: { id: 3, subcategory: 'Rack' }, city: 'Ulm', room: 'R1' };
@@ -21,15 +18,9 @@ const assets = (count: number, more: object = {}) =>
     serial_number: `S-${at + 1}`,
     ...more,
   }));
-const job = (more: object = {}) => ({
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', City: 'city' },
-  ...more,
-});
+const job = (more: object = {}) => importOf('asset', 'serial_number', { Serial: 'serial_number', City: 'city' }, more);
 const cities = (count: number) =>
-  desk.file('a.csv', csv([['Serial', 'City'], ...Array.from({ length: count }, (_, at) => [`S-${at + 1}`, 'Bonn'])]));
+  desk.file('a.csv', [['Serial', 'City'], ...Array.from({ length: count }, (_, at) => [`S-${at + 1}`, 'Bonn'])]);
 
 it.each([
   [{}, /not known whether this service understands PATCH.*`rowferry doctor --probe` finds out/],
@@ -90,14 +81,11 @@ describe('amounts pass from wire to wire as text', () => {
     desk.sandbox.insert('asset', [record('S-1', LONG), record('S-2', '0.10')]);
     await probed(desk, { patch: true });
     const columns = { Serial: 'serial_number', Cost: 'original_cost', Budget: 'template.Finance.Budget' };
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Cost', 'Budget'],
-        ['S-1', '0.30', ''],
-        ['S-2', LONG, '999999999999998.99'],
-      ]),
-    );
+    const file = await desk.file('a.csv', [
+      ['Serial', 'Cost', 'Budget'],
+      ['S-1', '0.30', ''],
+      ['S-2', LONG, '999999999999998.99'],
+    ]);
     const result = await desk.import(file, job({ columns, write: { method } }));
     expect(result.outcomes).toEqual(['2 updated', '3 updated']);
     const bodies = desk.sandbox.commits.map((one) => one.body ?? '').join('\n');
@@ -135,7 +123,7 @@ describe('amounts pass from wire to wire as text', () => {
     const before = storedOne(desk.sandbox, 'asset', 1);
     const text = held.replace('.', '\\.');
     let veiled = 0;
-    veil = await hangVeil(desk.sandbox.url, (answer) =>
+    const veil = await hangVeil(desk.sandbox.url, (answer) =>
       answer.replace(new RegExp(`("original_cost":|"Budget":)${text}(?=[,}])`, 'g'), (_, key) => {
         veiled++;
         return `${key}${shown}`;
@@ -152,7 +140,7 @@ describe('amounts pass from wire to wire as text', () => {
     desk = await openDesk();
     desk.sandbox.insert('asset', [record('S-1', '7.00')]);
     const before = stored(desk.sandbox, 'asset');
-    veil = await hangVeil(desk.sandbox.url, (answer) =>
+    const veil = await hangVeil(desk.sandbox.url, (answer) =>
       answer.replaceAll('"original_cost":7.00', '"original_cost":1e400'),
     );
     const result = await desk.import(await cities(1), job(), { env: { ROWFERRY_API_URL: veil.url } });
@@ -192,10 +180,10 @@ describe('names that change while a run goes on', () => {
       }, late);
       const before = stored(desk.sandbox, 'asset');
       const columns = { Serial: 'serial_number', City: 'city', Cat: 'category.name', Sub: 'category.subcategory' };
-      const file = await desk.file(
-        'a.csv',
-        csv([['Serial', 'City', 'Cat', 'Sub'], ...[1, 2, 3].map((n) => [`S-${n}`, 'Bonn', 'Server', 'Blade'])]),
-      );
+      const file = await desk.file('a.csv', [
+        ['Serial', 'City', 'Cat', 'Sub'],
+        ...[1, 2, 3].map((n) => [`S-${n}`, 'Bonn', 'Server', 'Blade']),
+      ]);
       const result = await desk.import(file, job({ columns }));
       expect(result.outcomes).toEqual(['2 updated', '3 updated', '4 updated']);
       for (const [id, one] of before) {

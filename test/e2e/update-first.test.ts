@@ -1,18 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MAX_TURNS } from '../../src/pipeline/apply/read-back.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
-const job = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', City: 'city' },
-};
+const job = importOf('asset', 'serial_number', { Serial: 'serial_number', City: 'city' });
 const file = (count: number) =>
-  desk.file('a.csv', csv([['Serial', 'City'], ...Array.from({ length: count }, (_, at) => [`S-${at + 1}`, 'Bonn'])]));
+  desk.file('a.csv', [['Serial', 'City'], ...Array.from({ length: count }, (_, at) => [`S-${at + 1}`, 'Bonn'])]);
 
 /** Assets of which each holds what `more` says beside the least. */
 function insert(count: number, more: (at: number) => object): void {
@@ -79,7 +74,7 @@ describe('the first updates of a run show every kind of value that it carries', 
     const rows = Array.from({ length: 40 }, (_, at) => [`S-${at + 1}`, 'Bonn', '']);
     const clearing = { ...job, blank: 'clear', columns: { ...job.columns, Zip: 'zip_code' } };
     const { results } = await desk.import(
-      await desk.file('a.csv', csv([Object.keys(clearing.columns), ...rows])),
+      await desk.file('a.csv', [Object.keys(clearing.columns), ...rows]),
       clearing,
       { env: { ROWFERRY_CONCURRENCY: '1' } },
     );

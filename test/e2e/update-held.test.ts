@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { storedOne } from '../support/records.js';
 
 /** Milliseconds for which a read is good enough. */
@@ -15,17 +16,11 @@ vi.mock('../../src/pipeline/apply/apply.js', async (original) => {
 });
 
 let desk: Desk;
-afterEach(async () => {
+afterEach(() => {
   fresh.ms = 1_000;
-  await desk.close();
 });
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', City: 'city' },
-};
+const JOB = importOf('asset', 'serial_number', { Serial: 'serial_number', City: 'city' });
 const HELD = ['PUT /asset/2 nth=1 status=429 retry_after=2'];
 
 /**
@@ -52,7 +47,7 @@ async function heldRun(meanwhile: () => void, faults: readonly string[] = HELD, 
     ['S-1', 'Bonn'],
     ['S-2', 'Bonn'],
   ];
-  const result = await desk.import(await desk.file('a.csv', csv(rows)), JOB);
+  const result = await desk.import(await desk.file('a.csv', rows), JOB);
   return { result, seen };
 }
 

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ReceivedRequest } from '../../src/sandbox/server.js';
 import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { probed, stored, storedOne } from '../support/records.js';
 import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
 afterEach(async () => {
   vi.restoreAllMocks();
-  await desk.close();
 });
 
 const ASSET = { category: { id: 3, subcategory: 'Rack' }, city: 'Ulm', room: 'R1', country: 276, original_cost: 12.5 };
@@ -19,13 +19,8 @@ const assets = (count: number) =>
     name: `Box ${index + 1}`,
     serial_number: `S-${index + 1}`,
   }));
-const job = (field: string, more: object = {}) => ({
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', New: field },
-  ...more,
-});
+const job = (field: string, more: object = {}) =>
+  importOf('asset', 'serial_number', { Serial: 'serial_number', New: field }, more);
 
 /**
  * Two assets are to be moved to Bonn. While the first is written, more than a minute passes: the second is read again
@@ -257,11 +252,7 @@ describe('the first update of a run is read back', () => {
       desk = await openDesk();
       desk.sandbox.insert('asset', assets(2));
       const veil = await hangVeil(desk.sandbox.url, change);
-      try {
-        await expectWarning(two(sent, field), [String(sent), kept], { env: { ROWFERRY_API_URL: veil.url } });
-      } finally {
-        await veil.close();
-      }
+      await expectWarning(two(sent, field), [String(sent), kept], { env: { ROWFERRY_API_URL: veil.url } });
     });
   });
 
@@ -275,7 +266,6 @@ describe('the first update of a run is read back', () => {
     const kept = await desk.import(await desk.file('a.csv', rows('')), job('city', { columns }), {
       env: { ROWFERRY_API_URL: veil.url },
     });
-    await veil.close();
     expect([kept.exitCode, kept.summary.rows.updated]).toEqual([0, 3]);
     expect(kept.results.map((row) => row['codes']).filter(Boolean)).toEqual(['value_normalised']);
     expect(kept.results[0]!['message']).toContain('kept "Ulm" in city where "Bonn" was sent');
@@ -283,7 +273,6 @@ describe('the first update of a run is read back', () => {
     const gone = await desk.import(await desk.file('b.csv', rows('7')), job('city', { columns }), {
       env: { ROWFERRY_API_URL: veil.url },
     });
-    await veil.close();
     expect([gone.exitCode, gone.commits, gone.summary.status]).toEqual([1, 1, 'failed']);
     expect(gone.summary.reason).toContain('floor');
   });
@@ -293,7 +282,7 @@ describe('the first update of a run is read back', () => {
     desk.sandbox.insert('asset', assets(8));
     const columns = { Serial: 'serial_number', City: 'city', Room: 'room' };
     const rows = Array.from({ length: 8 }, (_, at) => [`S-${at + 1}`, 'Bonn', '']);
-    const file = await desk.file('a.csv', csv([['Serial', 'City', 'Room'], ...rows]));
+    const file = await desk.file('a.csv', [['Serial', 'City', 'Room'], ...rows]);
     const clearing = job('city', { columns, blank: 'clear' });
     const { exitCode, results, plan } = await desk.import(file, clearing);
     expect([exitCode, results.length]).toEqual([3, 8]);
@@ -314,7 +303,7 @@ describe('the first update of a run is read back', () => {
     for (const id of [5, 6, 7, 8]) desk.sandbox.edit('asset', id, { room: null, floor: '1' });
     const columns = { Serial: 'serial_number', City: 'city', Room: 'room', Floor: 'floor' };
     const rows = Array.from({ length: 8 }, (_, at) => [`S-${at + 1}`, 'Bonn', '', '']);
-    const file = await desk.file('a.csv', csv([Object.keys(columns), ...rows]));
+    const file = await desk.file('a.csv', [Object.keys(columns), ...rows]);
     const { results } = await desk.import(file, job('city', { columns, blank: 'clear' }));
     expect(results.map((row) => row['codes'])).toEqual(['', '', ...Array(6).fill('not_cleared')]);
   });

@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { DEMO_MODELS, stored, storedOne, teach } from '../support/records.js';
 import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const ASSET = { category: { id: 3, subcategory: 'Rack' } };
 
@@ -16,7 +16,7 @@ async function setCity(
 ): Promise<Imported> {
   const fields = typeof key === 'string' ? [key] : key;
   const columns = Object.fromEntries([...fields.map((field) => [field.toUpperCase(), field]), ['City', 'city']]);
-  const file = await desk.file('a.csv', csv([Object.keys(columns), ...rows]));
+  const file = await desk.file('a.csv', [Object.keys(columns), ...rows]);
   return desk.import(file, { kind: 'import', resource: 'asset', match: { key, missing: 'skip', ...match }, columns });
 }
 
@@ -33,12 +33,7 @@ describe('what the job says about existing and missing records', () => {
     desk.sandbox.insert('asset', [{ ...ASSET, name: 'Box', serial_number: 'S-1', city: 'Ulm' }]);
     const file = await desk.file('a.csv', 'Serial,Name,City\r\nS-1,Box,Bonn\r\nS-2,Crate,Bonn');
     const columns = { Serial: 'serial_number', Name: 'name', City: 'city' };
-    const result = await desk.import(file, {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'serial_number', existing, missing },
-      columns,
-    });
+    const result = await desk.import(file, importOf('asset', { key: 'serial_number', existing, missing }, columns));
     expect([result.outcomes, result.commits]).toEqual([outcomes, commits]);
     expect(result.faults.map((one) => `${one['row']} ${one['code']}`)).toEqual(faults);
     expect(storedOne(desk.sandbox, 'asset', 1)['city']).toBe(existing === 'update' ? 'Bonn' : 'Ulm');
@@ -64,7 +59,7 @@ describe('values that belong together', () => {
       ['D', 'Ann', ''],
       ['E', 'Ben', ''],
     ];
-    const both = await desk.import(await desk.file('a.csv', csv([Object.keys(columns), ...rows])), { ...job, columns });
+    const both = await desk.import(await desk.file('a.csv', [Object.keys(columns), ...rows]), { ...job, columns });
     expect(both.outcomes).toEqual(['2 updated', '3 updated', '4 updated', '5 unchanged', '6 invalid']);
     expect(both.results.map(({ codes }) => codes)).toEqual(['', '', '', '', 'pair_incomplete']);
 
@@ -73,7 +68,7 @@ describe('values that belong together', () => {
       ['Serial', 'Sub'],
       ['B-1', 'Engineering'],
     ];
-    const alone = await desk.import(await desk.file('b.csv', csv(table)), {
+    const alone = await desk.import(await desk.file('b.csv', table), {
       ...{ kind: 'import', resource: 'asset', match: { key: 'serial_number' } },
       columns: { Serial: 'serial_number', Sub: 'category.subcategory' },
     });
@@ -115,7 +110,7 @@ describe('a row with a faulty cell', () => {
     ];
     const results = [];
     for (const row of rows) {
-      const file = await desk.file('a.csv', csv([Object.keys(columns), row]));
+      const file = await desk.file('a.csv', [Object.keys(columns), row]);
       const job = { kind: 'import', resource: 'contract', match: { key: 'number' }, columns };
       const { faults, commits } = await desk.import(file, job);
       expect(commits).toBe(0);
@@ -147,8 +142,7 @@ describe('a record that breaks a rule itself', () => {
     const job = { kind: 'import', resource: 'supplier', match: { key: 'name' }, columns };
     const veil = await hangVeil(desk.sandbox.url, (text) => text.replace('"old@x.example"', 'null'));
     const options = { env: { ROWFERRY_API_URL: veil.url } };
-    const { faults } = await desk.import(await desk.file('a.csv', csv(rows)), job, options);
-    await veil.close();
+    const { faults } = await desk.import(await desk.file('a.csv', rows), job, options);
     expect(faults.map((one) => `${one['row']} ${one['code']}`)).toEqual(['2 pair_incomplete', '3 pair_incomplete']);
     expect(faults.map((one) => /The record \d is so already/.test(one['message'] ?? ''))).toEqual([true, false]);
   });
@@ -198,12 +192,7 @@ describe('the key of a row', () => {
     const before = stored(desk.sandbox, 'asset');
     const columns = { Serial: 'serial_number', Name: 'name', City: 'city' };
     const file = await desk.file('a.csv', 'Serial,Name,City\r\n,a,Bonn\r\n  ,new,Bonn');
-    const result = await desk.import(file, {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'serial_number' },
-      columns,
-    });
+    const result = await desk.import(file, importOf('asset', 'serial_number', columns));
     expect([result.outcomes, result.commits]).toEqual([['2 invalid', '3 invalid'], 0]);
     expect(result.faults.map((one) => `${one['column']} ${one['code']}`)).toEqual([
       'Serial required',
@@ -343,12 +332,7 @@ describe('values that reads show in another form than writes carry', () => {
       'asset',
       [1, 2].map((n) => ({ ...ASSET, name: `Box ${n}`, serial_number: `S-${n}`, asset_hardware_model: { id: n } })),
     );
-    const job = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'serial_number' },
-      columns: { Serial: 'serial_number', Model: 'asset_hardware_model' },
-    };
+    const job = importOf('asset', 'serial_number', { Serial: 'serial_number', Model: 'asset_hardware_model' });
     const file = await desk.file('a.csv', 'Serial,Model\r\nS-1,1\r\nS-2,2');
     await desk.import(file, job);
     const again = await desk.import(file, job);
@@ -408,13 +392,12 @@ describe('a hardware model set by id when an asset is created', () => {
       ['Two', 'M-2', '2'],
       ['Three', 'M-3', '1'],
     ];
-    const job = {
-      kind: 'import',
-      resource: 'asset',
-      match: { key: 'serial_number' },
-      columns: { Name: 'name', Serial: 'serial_number', Model: 'asset_hardware_model' },
-    };
-    const file = await desk.file('models.csv', csv(rows));
+    const job = importOf('asset', 'serial_number', {
+      Name: 'name',
+      Serial: 'serial_number',
+      Model: 'asset_hardware_model',
+    });
+    const file = await desk.file('models.csv', rows);
     expect((await desk.import(file, job)).summary.rows.created).toBe(3);
     const again = await desk.import(file, job);
     expect([again.summary.rows.unchanged, again.commits]).toEqual([3, 0]);

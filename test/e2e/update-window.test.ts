@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReceivedRequest } from '../../src/sandbox/server.js';
-import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+import { type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { storedOne } from '../support/records.js';
 
 /**
@@ -13,15 +14,8 @@ const ROWS = 300;
 const FRESH_MS = 60_000;
 
 let desk: Desk;
-afterEach(() => desk.close());
 
-const job = (more: object = {}) => ({
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', City: 'city' },
-  ...more,
-});
+const job = (more: object = {}) => importOf('asset', 'serial_number', { Serial: 'serial_number', City: 'city' }, more);
 
 /** Windows in milliseconds, one for each PUT: from the answer that last showed the record to the PUT's arrival. */
 async function windows(latencyMs: number, work: (file: string) => Promise<unknown>): Promise<number[]> {
@@ -52,7 +46,7 @@ async function windows(latencyMs: number, work: (file: string) => Promise<unknow
     })),
   );
   const rows = Array.from({ length: ROWS }, (_, at) => [`S-${at + 1}`, 'Bonn']);
-  await work(await desk.file('a.csv', csv([['Serial', 'City'], ...rows])));
+  await work(await desk.file('a.csv', [['Serial', 'City'], ...rows]));
   return measured.sort((a, b) => a - b);
 }
 

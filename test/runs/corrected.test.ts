@@ -1,18 +1,18 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { importJob } from '../../src/model/job.js';
 import { runFolder } from '../../src/runs/run/layout.js';
 import { sourceOptionsAsRead } from '../../src/runs/run/table.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
 const JOB = {
   kind: 'import',
@@ -102,12 +102,7 @@ describe('corrected rows are read as the file was that they are of', () => {
   });
 
   it('letters of a code page', async () => {
-    const job = {
-      kind: 'import',
-      resource: 'supplier',
-      match: { key: 'name' },
-      columns: { Nazwa: 'name', Kraj: 'country' },
-    };
+    const job = importOf('supplier', 'name', { Nazwa: 'name', Kraj: 'country' });
     const names = ['Żółta Łódź', 'Świętokrzyskie Źródło', 'Gęślą Jaźń', 'Pączki Kraków', 'Zażółć'];
     const text = ['Nazwa;Kraj', ...names.map((name) => `${name};PL`), 'Łukasz;Polska?', ''].join('\n');
     const first = await desk.import(await desk.file('e.csv', iconv.encode(text, 'windows-1250')), job);
@@ -223,12 +218,13 @@ describe('corrected rows are read as the file was that they are of', () => {
   });
 
   it('texts that a spreadsheet program took for numbers, unless they were to be corrected; also corrected twice (69)', async () => {
-    const job = {
-      kind: 'import',
-      resource: 'supplier',
-      match: { key: 'name' },
-      columns: { Name: 'name', Zip: 'business_zip_postal_code', Phone: 'phone', EIN: 'ein', Country: 'country' },
-    };
+    const job = importOf('supplier', 'name', {
+      Name: 'name',
+      Zip: 'business_zip_postal_code',
+      Phone: 'phone',
+      EIN: 'ein',
+      Country: 'country',
+    });
     const rows = ['007,01234,+4930123456,012345678,Norwey', '008,0,+47,0123456789,Sweden', '9.0,02,1.10,,Suomy'];
     const saved = (text: string) => text.replace(/(?<=^|,)(?:0+|\+)(?=\d+,)|(?<=,1\.1|^9)\.?0(?=,)/gm, '');
     const first = await desk.import(

@@ -17,16 +17,43 @@ const none = () => undefined;
 
 const GOOD = 'kind: export\nresource: asset\noutput: exports/assets-{date}.xlsx\n';
 
-/** Each job is the good one with a line more, or one changed; the fault stands where the number says. */
-const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = [
-  ['an unknown key', `${GOOD}outptu: a\n`, '4:1 unknown key `outptu`, did you mean `output`?'],
+/** What stands below the good job, and what is said of it. */
+const ADDED: readonly [lines: string, ...expected: string[]][] = [
+  ['outptu: a', '4:1 unknown key `outptu`, did you mean `output`?'],
   [
-    'a key of import jobs',
-    `${GOOD}match: { key: name }\nsource: {}\n`,
+    'match: { key: name }\nsource: {}',
     '4:1 `match` belongs to import jobs; known in an export job: kind, resource, company, output',
     '5:1 `source` belongs to import jobs',
   ],
-  ['a key of reconcile jobs', `${GOOD}scope: {}\n`, '4:1 `scope` belongs to reconcile jobs'],
+  ['scope: {}', '4:1 `scope` belongs to reconcile jobs'],
+  ['company: 0', '4:10 `company` is "0"; it must be 1 or more'],
+  ['columns: { A: name }', '4:10 `columns` must be a list, not a mapping; in an export'],
+  ['columns: []', '4:10 `columns` is an empty list'],
+  ['columns: [name, serial_numbr]', '4:17 asset records show no "serial_numbr". Did you mean "serial_number"?'],
+  ['filter: { manufacturr: Dell }', '4:11 filter: asset records show no "manufacturr". Did you'],
+  ['filter: { inventory_no: 4 }', '4:11 filter: "inventory_no" can be written'],
+  [
+    'filter: { warranty_type: [oem, oemm], service_start_date: tomorrow, req: all }',
+    '4:32 filter: "warranty_type": "oemm" must be one of none, oem',
+    '4:59 filter: "service_start_date": "tomorrow"',
+    '4:69 filter: asset records show no "req"',
+  ],
+  ['filter: [a=b]', '4:9 `filter` must be a mapping of keys to values, not a list'],
+  ['filter: { name: { is: x } }', '`filter.name` must be'],
+  ['filter: { name: [] }', '4:17 `filter.name` is an empty list'],
+  ['filter: { "name=x": y }', '4:11 filter: asset records show no "name=x". Did you mean "name"'],
+  ['order: -creatd_date', '4:8 asset records show no "creatd_date".'],
+  [
+    'schedule: { cron: "0 2 * *", timezone: Europe/Berln, filee: a.csv, file: a.txt }',
+    '4:19 the cron expression',
+    'did you mean `Europe/Berlin`?',
+    'unknown key `filee`, did you mean `file`?',
+    '`schedule.file` is "a.txt"; .txt is not written',
+  ],
+];
+
+/** Each job is the good one with a line more, or one changed; the fault stands where the number says. */
+const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = [
   ['a misspelt kind', GOOD.replace('export', 'exprt'), '1:7 `kind` is "exprt"', 'did you mean `export`?'],
   ['no kind', GOOD.replace('kind: export\n', ''), '1:1 `kind` is missing; write import, export or reconcile'],
   ['no resource', 'kind: export\n', '1:1 `resource` is missing; write asset, contract'],
@@ -36,49 +63,11 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     '2:11 `resource` is "licence"; it must be one of: asset, contract',
     'did you mean `license`?',
   ],
-  ['a company of zero', `${GOOD}company: 0\n`, '4:10 `company` is "0"; it must be 1 or more'],
-  [
-    'columns of an import',
-    `${GOOD}columns: { A: name }\n`,
-    '4:10 `columns` must be a list, not a mapping; in an export',
-  ],
-  ['no columns', `${GOOD}columns: []\n`, '4:10 `columns` is an empty list'],
-  [
-    'a misspelt column',
-    `${GOOD}columns: [name, serial_numbr]\n`,
-    '4:17 asset records show no "serial_numbr". Did you mean "serial_number"?',
-  ],
   [
     'a form of a supplier',
     `${GOOD.replace('asset', 'supplier')}columns: [form.A.B]\n`,
     '4:11 `form.A.B`: a supplier has no custom forms',
   ],
-  [
-    'a misspelt filter',
-    `${GOOD}filter: { manufacturr: Dell }\n`,
-    '4:11 filter: asset records show no "manufacturr". Did you',
-  ],
-  [
-    'a filter that the service does not show',
-    `${GOOD}filter: { inventory_no: 4 }\n`,
-    '4:11 filter: "inventory_no" can be written',
-  ],
-  [
-    'values that the field cannot have',
-    `${GOOD}filter: { warranty_type: [oem, oemm], service_start_date: tomorrow, req: all }\n`,
-    '4:32 filter: "warranty_type": "oemm" must be one of none, oem',
-    '4:59 filter: "service_start_date": "tomorrow"',
-    '4:69 filter: asset records show no "req"',
-  ],
-  ['a filter that is a list', `${GOOD}filter: [a=b]\n`, '4:9 `filter` must be a mapping of keys to values, not a list'],
-  ['a filter of mappings', `${GOOD}filter: { name: { is: x } }\n`, '`filter.name` must be'],
-  ['an empty list of values', `${GOOD}filter: { name: [] }\n`, '4:17 `filter.name` is an empty list'],
-  [
-    'a filter as on a command line',
-    `${GOOD}filter: { "name=x": y }\n`,
-    '4:11 filter: asset records show no "name=x". Did you mean "name"',
-  ],
-  ['a misspelt order', `${GOOD}order: -creatd_date\n`, '4:8 asset records show no "creatd_date".'],
   ['another format', GOOD.replace('xlsx', 'xls'), '3:9 `output` is "exports/assets-{date}.xls"; .xls is not written'],
   ['no format', GOOD.replace('.xlsx', ''), '3:9 `output` is "exports/assets-{date}"; the name has no ending'],
   ['a hidden file', GOOD.replace('assets-', '.a'), 'the name of the file must not begin with a dot'],
@@ -93,14 +82,7 @@ const FAULTS: readonly [title: string, yaml: string, ...expected: string[]][] = 
     'kind: export\nresource: asset\nschedule: { cron: "0 2 * * *" }\n',
     '3:1 the job has a schedule and names no file to write',
   ],
-  [
-    'a wrong schedule',
-    `${GOOD}schedule: { cron: "0 2 * *", timezone: Europe/Berln, filee: a.csv, file: a.txt }\n`,
-    '4:19 the cron expression',
-    'did you mean `Europe/Berlin`?',
-    'unknown key `filee`, did you mean `file`?',
-    '`schedule.file` is "a.txt"; .txt is not written',
-  ],
+  ...ADDED.map(([lines, ...expected]): [string, string, ...string[]] => [lines, `${GOOD}${lines}\n`, ...expected]),
 ];
 
 describe('an export job', () => {

@@ -44,17 +44,13 @@ describe('the suggested job', () => {
     const path = join('fixtures', `${name}.csv`);
     const expected = join('fixtures', `${name}.expected.yaml`);
     const desk = await openDesk({ seed: 'demo' });
-    try {
-      const { job } = await mapFile({ file: path, resource, settings: desk.settings() });
-      expect(job).toBe(await readFile(expected, 'utf8'));
-      // The first answer to what is left open.
-      const answered = await file('job.yaml', job.replace(/^# (?=match: )/m, ''));
-      const { summary } = await desk.import(path, answered);
-      expect(summary.reason).toBeUndefined();
-      expect(Object.fromEntries(Object.entries(summary.rows).filter(([, count]) => count > 0))).toEqual(counts);
-    } finally {
-      await desk.close();
-    }
+    const { job } = await mapFile({ file: path, resource, settings: desk.settings() });
+    expect(job).toBe(await readFile(expected, 'utf8'));
+    // The first answer to what is left open.
+    const answered = await file('job.yaml', job.replace(/^# (?=match: )/m, ''));
+    const { summary } = await desk.import(path, answered);
+    expect(summary.reason).toBeUndefined();
+    expect(Object.fromEntries(Object.entries(summary.rows).filter(([, count]) => count > 0))).toEqual(counts);
   });
 
   it('is the same for the same table as a workbook, gzipped and as NDJSON, but for what the format says', async () => {
@@ -155,78 +151,62 @@ describe('a service', () => {
 
   it('says which names it knows: it lifts a likely column, and lowers one of strangers', async () => {
     const desk = await openDesk({ seed: 'demo' });
-    try {
-      const path = await file('t.csv', table.replace('Kind', 'Device Type'));
-      const { suggestion, summary } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
-      const [, kind, owner, vendor] = suggestion.columns;
-      expect(kind).toMatchObject({ field: 'category.name', options: { unknown: 1 } });
-      expect(kind?.evidence.join()).toContain('the service knows 83% of the values');
-      expect(kind?.remarks.join()).toContain('knows no category "Abacus"');
-      expect(owner).toMatchObject({ field: undefined });
-      expect(owner?.why).toMatch(/maybe: asset_owner: .*knows no asset owner "Nobody Known"/);
-      expect(vendor).toMatchObject({ field: 'attached_supplier', confidence: 'medium' });
-      expect(vendor?.remarks.join()).toContain('`references: { missing: create }`');
-      expect(summary.job).toContain('\n# references: { missing: create }');
-      expect(summary.next).toContain('What do the values of "Device Type" mean?');
-      expect(desk.sandbox.commits).toEqual([]);
-    } finally {
-      await desk.close();
-    }
+    const path = await file('t.csv', table.replace('Kind', 'Device Type'));
+    const { suggestion, summary } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
+    const [, kind, owner, vendor] = suggestion.columns;
+    expect(kind).toMatchObject({ field: 'category.name', options: { unknown: 1 } });
+    expect(kind?.evidence.join()).toContain('the service knows 83% of the values');
+    expect(kind?.remarks.join()).toContain('knows no category "Abacus"');
+    expect(owner).toMatchObject({ field: undefined });
+    expect(owner?.why).toMatch(/maybe: asset_owner: .*knows no asset owner "Nobody Known"/);
+    expect(vendor).toMatchObject({ field: 'attached_supplier', confidence: 'medium' });
+    expect(vendor?.remarks.join()).toContain('`references: { missing: create }`');
+    expect(summary.job).toContain('\n# references: { missing: create }');
+    expect(summary.next).toContain('What do the values of "Device Type" mean?');
+    expect(desk.sandbox.commits).toEqual([]);
   });
 
   it('says which custom fields it has: by their whole name for certain, by their own likely, and of one template', async () => {
     const desk = await openDesk({ seed: 'demo' });
-    try {
-      const headings = 'Serial,Item,Finance: Cost Centre,Headcount,Rack,Approved On,Classification,Budget';
-      const path = await file('c.csv', `${headings}\nS1,A,CC-1,3,R1,2025-01-02,High,many\n`);
-      const { suggestion, job } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
-      expect(suggestion.columns.map(({ field, confidence }) => `${field} ${confidence}`)).toEqual([
-        ...['serial_number high', 'name high', 'template.Finance.Cost Centre high'],
-        ...['template.Finance.Headcount medium', 'form.Data centre.Rack medium'],
-        ...['template.Finance.Approved On medium', 'undefined none', 'undefined none'],
-      ]);
-      const { outcomes } = await desk.import(path, parseYaml(job) as object, { dryRun: true });
-      expect(outcomes).toEqual(['2 created']);
-    } finally {
-      await desk.close();
-    }
+    const headings = 'Serial,Item,Finance: Cost Centre,Headcount,Rack,Approved On,Classification,Budget';
+    const path = await file('c.csv', `${headings}\nS1,A,CC-1,3,R1,2025-01-02,High,many\n`);
+    const { suggestion, job } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
+    expect(suggestion.columns.map(({ field, confidence }) => `${field} ${confidence}`)).toEqual([
+      ...['serial_number high', 'name high', 'template.Finance.Cost Centre high'],
+      ...['template.Finance.Headcount medium', 'form.Data centre.Rack medium'],
+      ...['template.Finance.Approved On medium', 'undefined none', 'undefined none'],
+    ]);
+    const { outcomes } = await desk.import(path, parseYaml(job) as object, { dryRun: true });
+    expect(outcomes).toEqual(['2 created']);
   });
 
   it('says which columns of an export name custom fields that no import can set, and what an id is for', async () => {
     const desk = await openDesk({ seed: 'demo' });
-    try {
-      const names = [
-        'template.Finance.Cost Centre',
-        'template.Security.Classification',
-        'form.Data centre.Photo',
-        'form.Data centre.Rack',
-      ];
-      const path = await file('e.csv', `id,Serial,${names}\n17,S1,CC-1,,p.png,R1\n`);
-      const { suggestion } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
-      const no = expect.stringContaining('holds attachments, or is one of another template');
-      expect(suggestion.columns.map(({ field, why }) => field ?? why)).toEqual([
-        ...[expect.stringContaining('`match: { key: id }`'), 'serial_number'],
-        ...[names[0], no, no, names[3]],
-      ]);
-    } finally {
-      await desk.close();
-    }
+    const names = [
+      'template.Finance.Cost Centre',
+      'template.Security.Classification',
+      'form.Data centre.Photo',
+      'form.Data centre.Rack',
+    ];
+    const path = await file('e.csv', `id,Serial,${names}\n17,S1,CC-1,,p.png,R1\n`);
+    const { suggestion } = await mapFile({ file: path, resource: 'asset', settings: desk.settings() });
+    const no = expect.stringContaining('holds attachments, or is one of another template');
+    expect(suggestion.columns.map(({ field, why }) => field ?? why)).toEqual([
+      ...[expect.stringContaining('`match: { key: id }`'), 'serial_number'],
+      ...[names[0], no, no, names[3]],
+    ]);
   });
 
   it('that does not answer is a note, and the suggestion does without', async () => {
     const desk = await openDesk({ seed: 'demo' });
     const settings = desk.settings({ ROWFERRY_API_TOKEN: 'wrong' });
-    try {
-      const { suggestion, summary } = await mapFile({
-        file: await file('t.csv', table),
-        resource: 'asset',
-        settings,
-      });
-      expect(suggestion.columns[2]).toMatchObject({ field: 'asset_owner' });
-      expect(summary.warnings.join()).toContain('The service was not asked which names it knows');
-    } finally {
-      await desk.close();
-    }
+    const { suggestion, summary } = await mapFile({
+      file: await file('t.csv', table),
+      resource: 'asset',
+      settings,
+    });
+    expect(suggestion.columns[2]).toMatchObject({ field: 'asset_owner' });
+    expect(summary.warnings.join()).toContain('The service was not asked which names it knows');
   });
 });
 

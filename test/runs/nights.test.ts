@@ -106,17 +106,6 @@ describe('the memory of a job’s nights', () => {
     expect([history.length, history[0]?.run]).toEqual([400, id(110)]);
   });
 
-  it('does not count what was seen in another service', async () => {
-    const other = { ...of, service: 'http://127.0.0.1:9999' };
-    saveNight(of, ended('a', {}, seen([7])));
-    const { absent } = readNights(of);
-    expect(absent.size).toBe(1);
-    expect(readNights(other)).toEqual({ history: [], absent: new Map() });
-    saveNight(other, ended('x'));
-    expect(readNights(of).history.map(({ run }) => run)).toEqual(['a']);
-    expect(readNights(of).absent).toEqual(absent);
-  });
-
   it('is never shared by two jobs or companies', () => {
     const names = ['assets', 'a b', 'a_b', 'a:b', '..b', 'x'.repeat(150), 'x'.repeat(151), 'Müller & Söhne'];
     const key = (path: string, sha256 = '') => jobKey({ name: basename(path, '.yaml'), path, sha256 }, home);
@@ -131,11 +120,12 @@ describe('the memory of a job’s nights', () => {
     expect(key('/jobs/assets.yaml', 'a')).toBe(key('/jobs/../jobs/assets.yaml', 'b'));
   });
 
-  it('is each job’s and each company’s own', () => {
+  it('is each job’s, each company’s and each service’s own', () => {
     saveNight(of, ended('a', {}, seen([7])));
     for (const other of [
       { ...of, job: 'Größe' },
       { ...of, company: 2 },
+      { ...of, service: 'http://127.0.0.1:9999' },
     ]) {
       expect(readNights(other)).toEqual({ history: [], absent: new Map() });
       saveNight(other, ended('b', {}, seen([8])));

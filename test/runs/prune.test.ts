@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { pruneRuns } from '../../src/runs/prune.js';
 import { newRunId } from '../../src/runs/run/layout.js';
@@ -9,19 +9,14 @@ import { prune } from '../../src/worker/inbox/drop-folder.js';
 import { beginTicket, endTicket, stopTicket } from '../../src/worker/jobs/home.js';
 import { cli } from '../cli/fake-io.js';
 import { csv, type Desk, type ImportOptions, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', Name: 'name', Category: 'category.name' },
-};
+const JOB = importOf('asset', 'serial_number', { Serial: 'serial_number', Name: 'name', Category: 'category.name' });
 const DAY = 86_400_000;
 const rows = (from: number, count: number) =>
   csv([

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { checkJobs } from '../../src/runs/job-file.js';
 import { type Desk, type Imported, openDesk } from '../support/desk.js';
@@ -9,7 +9,6 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk({ seed: 'demo' });
 });
-afterEach(() => desk.close());
 
 const jobOf = async (name: string) => parse(await readFile(join('jobs', `${name}.yaml`), 'utf8')) as object;
 

@@ -2,13 +2,13 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import pino from 'pino';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { resumeRun } from '../../src/runs/follow-up.js';
 import { readNights } from '../../src/runs/reconcile/nights.js';
 import type { WorkerContext } from '../../src/runs/run/context.js';
 import { readRun, readRunSummary } from '../../src/runs/run/list.js';
 import { openHome } from '../../src/store/home.js';
-import { csv, type Desk, type Imported, openDesk, table } from '../support/desk.js';
+import { type Desk, type Imported, openDesk, table } from '../support/desk.js';
 
 /** What a night leaves to the next: contract, section 8. */
 
@@ -16,7 +16,6 @@ let desk: Desk;
 let ids: number[];
 /** While it is set, the run is interrupted at the answer to its first update. */
 let interrupt: AbortController | undefined;
-afterEach(() => desk.close());
 
 const WIDE = { max_updates: '100%', max_orphans: '100%', max_cleared: '100%', max_change: '1000%' };
 const JOB = {
@@ -54,7 +53,7 @@ async function begin(count: number): Promise<void> {
 /** A file with the numbers given; what it costs by number, else 5. */
 function file(name: string, numbers: readonly number[], cost: Record<number, string> = {}, more: string[][] = []) {
   const rows = numbers.map((n) => [`Laptop ${n}`, `SN${n}`, cost[n] ?? '5']);
-  return desk.file(`${name}.csv`, csv([['Name', 'Serial', 'Cost'], ...rows, ...more]));
+  return desk.file(`${name}.csv`, [['Name', 'Serial', 'Cost'], ...rows, ...more]);
 }
 
 const stageOf = (n: number) => desk.sandbox.record('asset', ids[n - 1] ?? 0)?.['lifecycle_stage'];

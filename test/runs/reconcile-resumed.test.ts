@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/index.js';
-import { csv, type Desk, openDesk, table } from '../support/desk.js';
+import { type Desk, openDesk, table } from '../support/desk.js';
+import { NEW_CONTRACT } from '../support/jobs.js';
 
 /** Runs that were stopped, taken up again and approved: contract, sections 5, 7 and 8. */
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const WIDE = {
   max_updates: '100%',
@@ -40,7 +40,7 @@ async function begin(count: number, options: SandboxOptions = {}): Promise<void>
   );
 }
 const file = (count: number, cost: (n: number) => string) =>
-  desk.file('erp.csv', csv([HEADINGS, ...numbers(count).map((n) => row(n, cost(n)))]));
+  desk.file('erp.csv', [HEADINGS, ...numbers(count).map((n) => row(n, cost(n)))]);
 const stage = (n: number) => desk.sandbox.record('asset', ids[n - 1]!)?.['lifecycle_stage'];
 
 describe('a run that a brake stopped, taken up again', () => {
@@ -119,7 +119,7 @@ test('an approval lets the plan pass, not what the service refuses while it is w
   const columns = { ...JOB.columns, Owner: 'asset_owner' };
   const job = { ...JOB, kind: 'import', columns, brakes: { max_rejected: 2 } };
   const lines = numbers(30).map((n) => [...row(n, '6'), 'id:999']);
-  const path = await desk.file('owners.csv', csv([[...HEADINGS, 'Owner'], ...lines]));
+  const path = await desk.file('owners.csv', [[...HEADINGS, 'Owner'], ...lines]);
   const plan = await desk.import(path, job, { dryRun: true });
   expect(plan.summary.rows.updated).toBe(30);
   const approved = await desk.approve(plan.summary.run, 'Ann Lee', { env: { ROWFERRY_CONCURRENCY: '1' } });
@@ -142,15 +142,7 @@ test('contracts that refer to one another are written as planned after a kill be
     resource: 'contract',
     match: { key: 'number' },
     columns: { No: 'number', Name: 'name', Parent: 'parent_contract' },
-    constants: {
-      contract_type: 'buy_side',
-      country: 'DE',
-      supplier: 'id:1',
-      contract_start_date: '2024-01-01',
-      contract_end_date: '2027-01-01',
-      status: 'active',
-      total_contract_spend_value: 100,
-    },
+    constants: { ...NEW_CONTRACT, supplier: 'id:1' },
     brakes: WIDE,
   };
   const path = await desk.file('contracts.csv', 'No,Name,Parent\r\nG1,Grandchild,C1\r\nP1,Parent,\r\nC1,Child,P1');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
 
 /** Reconciliation: contract, sections 4, 5 and 8. */
 
@@ -30,7 +30,7 @@ const row = (n: number, change: Partial<Record<'name' | 'cost' | 'notes' | 'city
 let desk: Desk;
 let ids: number[];
 const asset = (n: number) => desk.sandbox.records('asset').find((one) => one['id'] === ids[n - 1]);
-const file = (name: string, rows: readonly Row[]) => desk.file(name, csv([HEADINGS, ...rows]));
+const file = (name: string, rows: readonly Row[]) => desk.file(name, [HEADINGS, ...rows]);
 const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => row(from + at));
 
 /** Called with the path of every request that the sandbox sees. */

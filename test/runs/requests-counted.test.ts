@@ -1,23 +1,22 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Carrier } from '../../src/runs/run/context.js';
 import { runFolder } from '../../src/runs/run/layout.js';
 import { type Past, readPast } from '../../src/runs/run/run.js';
 import { RunStore } from '../../src/store/run-store.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number', unique_field: 'serial_number' },
-  columns: { Serial: 'serial_number', Name: 'name' },
-  constants: { 'category.name': 'id:3' },
-};
+const JOB = importOf(
+  'asset',
+  { key: 'serial_number', unique_field: 'serial_number' },
+  { Serial: 'serial_number', Name: 'name' },
+  { constants: { 'category.name': 'id:3' } },
+);
 
 function past(path: string): Past {
   const store = new RunStore(path);
@@ -40,7 +39,7 @@ describe('requests of a process that was killed', () => {
   it('are counted with the outcomes, and the resumed run says that they are at least so many', async () => {
     desk = await openDesk({ responses: 'full' });
     const rows = Array.from({ length: 60 }, (_, i) => [`N-${i}`, 'Box']);
-    const first = await desk.import(await desk.file('a.csv', csv([['Serial', 'Name'], ...rows])), JOB);
+    const first = await desk.import(await desk.file('a.csv', [['Serial', 'Name'], ...rows]), JOB);
     const folder = runFolder(desk.home, first.summary.run);
     killedAtEnd(folder.store);
     const left = past(folder.store);
@@ -69,7 +68,7 @@ describe('requests of a process that was killed', () => {
     // More than are about to be sent at once.
     const ROWS = 1100;
     const rows = Array.from({ length: ROWS }, (_, i) => [`N-${i}`, 'Box']);
-    const file = await desk.file('a.csv', csv([['Serial', 'Name'], ...rows]));
+    const file = await desk.file('a.csv', [['Serial', 'Name'], ...rows]);
     const seen: (readonly [writes: number, outcomes: number])[] = [];
     const look = (message: unknown) => {
       if ((message as { name: string }).name !== 'lines-durable' || !folder) return;

@@ -1,9 +1,8 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readRun } from '../../src/runs/run/list.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 it('a resumption that is refused leaves the run as it ended before: it can still be undone', async () => {
   const stop = new AbortController();
@@ -12,7 +11,7 @@ it('a resumption that is refused leaves the run as it ended before: it can still
   const asset = { category: { id: 3, subcategory: 'Rack' }, attached_supplier: 1, room: 'R1' };
   const assets = Array.from({ length: 20 }, (_, at) => ({ ...asset, name: `Box ${at}`, serial_number: `S-${at}` }));
   desk.sandbox.insert('asset', assets);
-  const file = await desk.file('erp.csv', csv([['Serial', 'Room'], ...assets.map((one) => [one.serial_number, 'R2'])]));
+  const file = await desk.file('erp.csv', [['Serial', 'Room'], ...assets.map((one) => [one.serial_number, 'R2'])]);
   const job = {
     resource: 'asset',
     match: { key: 'serial_number' },

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, openDesk, table } from '../support/desk.js';
+import { describe, expect, it } from 'vitest';
+import { type Desk, openDesk, table } from '../support/desk.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const COLUMNS = { Name: 'name', Serial: 'serial_number', Cost: 'original_cost', Room: 'room' };
 const JOB = {
@@ -25,18 +24,15 @@ const asset = (number: number) => ({
   category: { id: 3, subcategory: 'Rack' },
 });
 const sheet = (changed: readonly number[], rows = ROWS) =>
-  desk.file(
-    'erp.csv',
-    csv([
-      Object.keys(COLUMNS),
-      ...Array.from({ length: rows }, (_, at) => [
-        `Box ${at + 1}`,
-        `S-${at + 1}`,
-        changed.includes(at + 1) ? 6 : 5,
-        'R1',
-      ]),
+  desk.file('erp.csv', [
+    Object.keys(COLUMNS),
+    ...Array.from({ length: rows }, (_, at) => [
+      `Box ${at + 1}`,
+      `S-${at + 1}`,
+      changed.includes(at + 1) ? 6 : 5,
+      'R1',
     ]),
-  );
+  ]);
 
 /** The service answers every write with 429 until it is told otherwise: rows end as failed, certainly not written. */
 async function busyDesk(records = ROWS) {

@@ -1,26 +1,22 @@
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { describe, expect, it } from 'vitest';
+import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { stored } from '../support/records.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const COLUMNS = { Name: 'name', Serial: 'serial_number', Cost: 'original_cost' };
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: COLUMNS,
+const JOB = importOf('asset', 'serial_number', COLUMNS, {
   constants: { 'category.name': 'Server', 'category.subcategory': 'Rack' },
-};
+});
 const FAST = { env: { ROWFERRY_TIMEOUT: '5', ROWFERRY_CONCURRENCY: '1' } };
 const ROWS = 30;
 const assets = (cost = '10.00', rows = ROWS) =>
-  desk.file(
-    'a.csv',
-    csv([Object.keys(COLUMNS), ...Array.from({ length: rows }, (_, at) => [`Box ${at}`, `S-${at}`, cost])]),
-  );
+  desk.file('a.csv', [
+    Object.keys(COLUMNS),
+    ...Array.from({ length: rows }, (_, at) => [`Box ${at}`, `S-${at}`, cost]),
+  ]);
 const of = ({ results }: Imported, ...kinds: string[]) =>
   results.filter(({ outcome = '' }) => kinds.includes(outcome)).map(({ row }) => row);
 const costs = () => desk.sandbox.records('asset').map((record) => record['original_cost']);
@@ -119,7 +115,7 @@ describe('rows that were left unknown', () => {
     desk = await openDesk({ faults: ['POST /customer nth=2 close_after', 'POST /customer nth=4 close_before'] });
     const columns = { Name: 'name', City: 'city' };
     const rows = Array.from({ length: 5 }, (_, at) => [`Party ${at}`, 'Bern']);
-    const file = await desk.file('c.csv', csv([Object.keys(columns), ...rows]));
+    const file = await desk.file('c.csv', [Object.keys(columns), ...rows]);
     const job = { kind: 'import', resource: 'customer', match: { key: 'name' }, columns };
     const run = await desk.import(file, job, FAST);
     const open = of(run, 'unknown');
@@ -135,7 +131,7 @@ describe('rows that were left unknown', () => {
     desk = await openDesk({ faults: ['POST /customer nth=2 close_after', 'POST /customer from=3 status=429'] });
     const columns = { Name: 'name', City: 'city' };
     const rows = Array.from({ length: 3 }, (_, at) => [`Party ${at}`, 'Bern']);
-    const file = await desk.file('c.csv', csv([Object.keys(columns), ...rows]));
+    const file = await desk.file('c.csv', [Object.keys(columns), ...rows]);
     const job = { kind: 'import', resource: 'customer', match: { key: 'name' }, columns };
     const env = { ...FAST.env, ROWFERRY_PATIENCE: '0.05', ROWFERRY_CONCURRENCY: '1' };
     const run = await desk.import(file, job, { env });

@@ -1,10 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csv, type Desk, openDesk, table } from '../support/desk.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const COLUMNS = { Name: 'name', Serial: 'serial_number' };
 const JOB = {

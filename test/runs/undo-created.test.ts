@@ -1,23 +1,19 @@
 import { rm } from 'node:fs/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runFolder } from '../../src/runs/run/layout.js';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { stored, storedOne } from '../support/records.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const COLUMNS = { Name: 'name', Serial: 'serial_number', Stage: 'lifecycle_stage', Room: 'room' };
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: COLUMNS,
+const JOB = importOf('asset', 'serial_number', COLUMNS, {
   constants: { 'category.name': 'Server', 'category.subcategory': 'Rack' },
   retire: { lifecycle_stage: 'Retired' },
-};
+});
 const sheet = (rows: readonly (readonly string[])[], headings = Object.keys(COLUMNS)) =>
-  desk.file('a.csv', csv([headings, ...rows]));
+  desk.file('a.csv', [headings, ...rows]);
 const three = () =>
   sheet([
     ['One', 'S-1', 'Deployed', 'R1'],
@@ -145,14 +141,10 @@ describe('created records', () => {
       contract_start_date: '2025-01-01',
       contract_end_date: '2026-12-31',
     };
-    const job = {
-      kind: 'import',
-      resource: 'contract',
-      match: { key: 'number' },
-      columns,
+    const job = importOf('contract', 'number', columns, {
       constants,
       retire: { status: 'archived', timeline_notes: 'imported by mistake' },
-    };
+    });
     await desk.import(
       await sheet(
         [
@@ -175,13 +167,7 @@ describe('created records', () => {
   it('customers, from our own memory', async () => {
     desk = await openDesk();
     const columns = { Name: 'name', City: 'city' };
-    const job = {
-      kind: 'import',
-      resource: 'customer',
-      match: { key: 'name' },
-      columns,
-      retire: { general_description: 'RETIRED' },
-    };
+    const job = importOf('customer', 'name', columns, { retire: { general_description: 'RETIRED' } });
     await desk.import(await sheet([['Alpine', 'Bern']], Object.keys(columns)), job);
     expect((await desk.undo('last')).outcomes).toEqual(['2 updated']);
     expect(desk.sandbox.records('customer')).toMatchObject([{ city: 'Bern', general_description: 'RETIRED' }]);
@@ -192,12 +178,7 @@ describe('created records', () => {
     desk = await openDesk({
       onAnswer: ({ method }) => void (method === 'POST' && desk.sandbox.commits.length >= 3 && stop.abort('SIGINT')),
     });
-    const job = {
-      kind: 'import',
-      resource: 'supplier',
-      match: { key: 'name' },
-      columns: { Name: 'name', City: 'city' },
-    };
+    const job = importOf('supplier', 'name', { Name: 'name', City: 'city' });
     const rows = Array.from({ length: 5000 }, (_, at) => [`Supplier ${at}`, 'Bern']);
     const run = await desk.import(await sheet(rows, ['Name', 'City']), job, { signal: stop.signal });
     const { created } = run.summary.rows;

@@ -1,44 +1,24 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { describe, expect, it } from 'vitest';
+import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf, PLAIN_CONTRACT } from '../support/jobs.js';
 import { probed, stored, storedOne, strangerHome } from '../support/records.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const ASSET = { name: 'Box', serial_number: 'S-1', category: { id: 3, subcategory: 'Rack' }, room: 'R1' };
 const FINANCE = { id: 1, fields: [{ id: 1, value: 'CC-1' }] };
-const CONTRACT = {
-  contract_type: 'buy_side',
-  name: 'Lease',
-  number: 'L-1',
-  supplier: 1,
-  country: 276,
-  status: 'active',
-  contract_start_date: '2024-01-01',
-  contract_end_date: '2026-01-01',
-  total_contract_spend_value: 100,
-};
+const CONTRACT = { ...PLAIN_CONTRACT, name: 'Lease', number: 'L-1' };
 
 type Cells = Readonly<Record<string, readonly [field: string, cell: string]>>;
 
 /** Imports one row onto record 1: heading → field and cell; blank cells clear. */
 async function change(cells: Cells, more: object = {}, options = {}): Promise<Imported> {
   const columns = Object.fromEntries(Object.entries(cells).map(([heading, [field]]) => [heading, field]));
-  const file = await desk.file(
-    'a.csv',
-    csv([
-      ['Id', ...Object.keys(cells)],
-      [1, ...Object.values(cells).map(([, cell]) => cell)],
-    ]),
-  );
-  const job = {
-    kind: 'import',
-    resource: 'asset',
-    match: { key: 'id' },
-    blank: 'clear',
-    columns: { Id: 'id', ...columns },
-    ...more,
-  };
+  const file = await desk.file('a.csv', [
+    ['Id', ...Object.keys(cells)],
+    [1, ...Object.values(cells).map(([, cell]) => cell)],
+  ]);
+  const job = importOf('asset', 'id', { Id: 'id', ...columns }, { blank: 'clear', ...more });
   const result = await desk.import(file, job, options);
   expect([result.outcomes, result.faults]).toEqual([['2 updated'], []]);
   return result;
@@ -202,7 +182,7 @@ describe('a service that tidies values up', () => {
     desk.sandbox.insert('asset', many);
     const before = stored(desk.sandbox, 'asset');
     const rows = many.map((_, at) => [at + 1, 'R2']);
-    const file = await desk.file('a.csv', csv([['Id', 'Room'], ...rows]));
+    const file = await desk.file('a.csv', [['Id', 'Room'], ...rows]);
     const columns = { Id: 'id', Room: 'room' };
     desk.sandbox.setSwitches({ lag: 60_000 });
     const run = await desk.import(file, { kind: 'import', resource: 'asset', match: { key: 'id' }, columns });
@@ -218,13 +198,10 @@ describe('customers, which cannot be read', () => {
   const COLUMNS = { Name: 'name', City: 'city', Phone: 'phone', Signed: 'nda_signed' };
   const JOB = { kind: 'import', resource: 'customer', match: { key: 'name' }, columns: COLUMNS };
   const customers = async (city: string, phone: string, options = {}) => {
-    const file = await desk.file(
-      'c.csv',
-      csv([
-        ['Name', 'City', 'Phone', 'Signed'],
-        ['Alpine', city, phone, 'yes'],
-      ]),
-    );
+    const file = await desk.file('c.csv', [
+      ['Name', 'City', 'Phone', 'Signed'],
+      ['Alpine', city, phone, 'yes'],
+    ]);
     return desk.import(file, JOB, options);
   };
 

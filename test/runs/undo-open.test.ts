@@ -1,10 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runFolder } from '../../src/runs/run/layout.js';
 import { RunStore } from '../../src/store/run-store.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 /** Rows that a run was writing when it was interrupted: all that is known of them is what was noted before the request. */
 
@@ -35,7 +34,7 @@ async function interrupted() {
     onRequest: ({ method }) => void (method === 'PUT' && stop.abort('SIGTERM')),
   });
   desk.sandbox.insert('asset', [ASSET]);
-  const file = await desk.file('erp.csv', csv([Object.keys(COLUMNS), ['S-1', 'Box', 'R2', 'from the ERP', 'Ulm']]));
+  const file = await desk.file('erp.csv', [Object.keys(COLUMNS), ['S-1', 'Box', 'R2', 'from the ERP', 'Ulm']]);
   const run = await desk.reconcile(file, JOB, { apply: true, signal: stop.signal });
   expect([run.summary.status, run.outcomes, held()]).toEqual(['interrupted', ['2 unknown'], ['R2', 'by hand', 'Ulm']]);
   return run;

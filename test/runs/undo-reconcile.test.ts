@@ -1,9 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { describe, expect, it } from 'vitest';
+import { type Desk, openDesk } from '../support/desk.js';
 import { stored } from '../support/records.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const COLUMNS = { Serial: 'serial_number', Name: 'name', Room: 'room', Notes: 'asset_notes' };
 const JOB = {
@@ -25,7 +24,7 @@ const asset = (number: number) => ({
   category: { id: 3, subcategory: 'Rack' },
 });
 const rowOf = (number: number, room = 'R1') => [`S-${number}`, `Box ${number}`, room, 'from the ERP'];
-const sheet = (rows: readonly (readonly string[])[]) => desk.file('erp.csv', csv([Object.keys(COLUMNS), ...rows]));
+const sheet = (rows: readonly (readonly string[])[]) => desk.file('erp.csv', [Object.keys(COLUMNS), ...rows]);
 
 async function applied() {
   desk = await openDesk();
@@ -79,7 +78,7 @@ it('a night that was undone is no measure for the next one', async () => {
   const job = { ...JOB, orphans: { action: 'report' }, brakes: { max_updates: '100%', max_orphans: '100%' } };
   const night = (count: number, room: string) => {
     const rows = Array.from({ length: count }, (_, at) => rowOf(at + 1, at < 3 ? room : 'R1'));
-    return desk.file(`${room}.csv`, csv([Object.keys(COLUMNS), ...rows]));
+    return desk.file(`${room}.csv`, [Object.keys(COLUMNS), ...rows]);
   };
   await desk.reconcile(await night(40, 'R2'), job, { apply: true });
   const cut = await night(12, 'R3');

@@ -1,26 +1,18 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { takeLock } from '../../src/runs/run/lock.js';
-import { csv, type Desk, openDesk } from '../support/desk.js';
+import { type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
-const JOB = {
-  kind: 'import',
-  resource: 'supplier',
-  match: { key: 'name' },
-  columns: { Name: 'name', City: 'city' },
-};
+const JOB = importOf('supplier', 'name', { Name: 'name', City: 'city' });
 const file = (city = 'Bern') =>
-  desk.file(
-    's.csv',
-    csv([
-      ['Name', 'City'],
-      ['Acme', city],
-    ]),
-  );
+  desk.file('s.csv', [
+    ['Name', 'City'],
+    ['Acme', city],
+  ]);
 
 const runDir = (run: string) => join(desk.home, 'runs', run);
 

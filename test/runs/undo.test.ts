@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { csv, type Desk, type Imported, openDesk } from '../support/desk.js';
+import { type Desk, type Imported, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { stored, storedOne } from '../support/records.js';
 
 let desk: Desk;
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await desk.close();
-});
+afterEach(() => vi.restoreAllMocks());
 
 const COLUMNS = {
   Serial: 'serial_number',
@@ -55,7 +53,7 @@ const OLD = {
 };
 const asset = (number: number, more: object = {}) => ({ ...OLD, serial_number: `S-${number}`, ...more });
 const sheet = (rows: readonly (readonly (string | number)[])[], headings = Object.keys(COLUMNS)) =>
-  desk.file('a.csv', csv([headings, ...rows]));
+  desk.file('a.csv', [headings, ...rows]);
 const codes = ({ results }: Imported) =>
   results.map(({ row, outcome, codes }) => `${row} ${outcome} ${codes}`.trimEnd());
 
@@ -161,12 +159,10 @@ describe('updates are undone', () => {
     };
     const names = desk.sandbox.records('supplier').map((one) => String(one['name']));
     const supplierRows = names.slice(0, 10).map((name) => [name, 'Bern', 'Ann', 'ann@new.example', 'yes']);
-    const second = await desk.import(await sheet(supplierRows, Object.keys(parties)), {
-      kind: 'import',
-      resource: 'supplier',
-      match: { key: 'name' },
-      columns: parties,
-    });
+    const second = await desk.import(
+      await sheet(supplierRows, Object.keys(parties)),
+      importOf('supplier', 'name', parties),
+    );
     expect(second.summary.rows.updated).toBe(10);
     await desk.undo('last');
     expect(stored(desk.sandbox, 'supplier')).toEqual(suppliers);

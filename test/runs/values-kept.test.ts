@@ -1,69 +1,30 @@
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { runFolder } from '../../src/runs/run/layout.js';
 import { RunStore } from '../../src/store/run-store.js';
 import { csv, type Desk, openDesk } from '../support/desk.js';
+import { importOf } from '../support/jobs.js';
 import { start } from '../support/process.js';
-
-/** What a service in between makes of a request and its answer. */
-interface Between {
-  readonly sent?: (method: string, body: string) => string;
-  readonly answered?: (method: string, answer: string, body: string) => string;
-}
+import { type Between, hangBetween } from '../support/veil.js';
 
 /** That it answers a create with the id and the name of the record alone. */
-const IN_BRIEF: Between = {
-  answered(method, answer) {
+const IN_BRIEF = {
+  answered(method: string, answer: string) {
     const { id, name } = method === 'POST' ? (JSON.parse(answer) as { id?: number; name?: string }) : {};
     return method === 'POST' ? JSON.stringify({ id, name }) : answer;
   },
 };
 
-/** A service before another one; `reads`: records that were read by id. */
-async function hangBetween(target: string, { sent = (_, body) => body, answered = (_, answer) => answer }: Between) {
-  let reads = 0;
-  const server = createServer((request, response) => {
-    void (async () => {
-      const pieces: Buffer[] = [];
-      for await (const piece of request) pieces.push(piece as Buffer);
-      const { method = 'GET', headers } = request;
-      if (method === 'GET' && /\/asset\/\d+/.test(request.url ?? '')) reads++;
-      const answer = await fetch(`${target}${request.url}`, {
-        method,
-        headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
-        ...(method === 'GET' ? {} : { body: sent(method, String(Buffer.concat(pieces))) }),
-      });
-      const text = await answer.text();
-      response.writeHead(answer.status, { 'content-type': 'application/json' });
-      response.end(answered(method, text, String(Buffer.concat(pieces))));
-    })().catch(() => response.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    reads: () => reads,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}
-
 let desk: Desk;
-afterEach(() => desk.close());
 
-const CREATE = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number', unique_field: 'serial_number' },
-  columns: { Serial: 'serial_number', Name: 'name', City: 'city' },
-  constants: { 'category.name': 'id:3' },
-};
+const CREATE = importOf(
+  'asset',
+  { key: 'serial_number', unique_field: 'serial_number' },
+  { Serial: 'serial_number', Name: 'name', City: 'city' },
+  { constants: { 'category.name': 'id:3' } },
+);
 
 const CREATE_HEADINGS = ['Serial', 'Name', 'City'];
 
@@ -82,7 +43,7 @@ describe('a record that was created with less than was sent (34)', () => {
   ] as const)('without a field: told with its row and by the summary; answers %s, %i rows', async (responses, n) => {
     desk = await openDesk({ responses });
     desk.sandbox.setFaults(['POST /asset drop_field=city']);
-    const result = await desk.import(await desk.file('a.csv', csv(rowsOf(n))), CREATE);
+    const result = await desk.import(await desk.file('a.csv', rowsOf(n)), CREATE);
     expect(codes(result.results)).toEqual(Array(n).fill('created would_lose_value'));
     expect(result.results.map((row) => Number(row['id']) > 0)).toEqual(Array(n).fill(true));
     expect(result.results[0]?.['message']).toContain('created the record without city: "Bonn" was sent');
@@ -101,7 +62,7 @@ describe('a record that was created with less than was sent (34)', () => {
     ['bare', 40],
   ] as const)('cut: counted by the summary; answers %s, %i rows', async (responses, n) => {
     desk = await openDesk({ responses, switches: { cutsText: 10 } });
-    const result = await desk.import(await desk.file('a.csv', csv(rowsOf(n))), CREATE);
+    const result = await desk.import(await desk.file('a.csv', rowsOf(n)), CREATE);
     expect(codes(result.results)).toEqual(Array(n).fill('created value_normalised'));
     expect(result.summary.warnings).toContainEqual(
       expect.stringMatching(
@@ -116,15 +77,17 @@ describe('a record that was created with less than was sent (34)', () => {
 
   it('an answer in brief takes nothing from the record: one read tells', async () => {
     desk = await openDesk({ responses: 'full' });
-    const brief = await hangBetween(desk.sandbox.url, IN_BRIEF);
-    try {
-      const file = await desk.file('a.csv', csv(rowsOf(30)));
-      const result = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: brief.url } });
-      expect(codes(result.results)).toEqual(Array(30).fill('created '));
-      expect([result.summary.losses, brief.reads()]).toEqual([undefined, 1]);
-    } finally {
-      await brief.close();
-    }
+    let reads = 0;
+    const brief = await hangBetween(desk.sandbox.url, {
+      answered(method, answer, path) {
+        if (method === 'GET' && /\/asset\/\d+/.test(path)) reads++;
+        return IN_BRIEF.answered(method, answer);
+      },
+    });
+    const file = await desk.file('a.csv', rowsOf(30));
+    const result = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: brief.url } });
+    expect(codes(result.results)).toEqual(Array(30).fill('created '));
+    expect([result.summary.losses, reads]).toEqual([undefined, 1]);
   });
 });
 
@@ -150,57 +113,49 @@ describe('a key that the service stores in another form', () => {
       sent: change(form),
       ...(answers === 'id' ? { answered: idAlone } : {}),
     });
-    try {
-      const env = { ROWFERRY_API_URL: between.url, ...window };
-      const rows = [CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['new-2', 'B', 'Bonn']];
-      const file = await desk.file('a.csv', csv(rows));
-      const first = await desk.import(file, CREATE, { env });
-      expect([first.exitCode, first.summary.status, first.summary.rows.created]).toEqual([3, 'partial', 2]);
-      expect(first.summary.warnings.join()).toContain(`Write "${form('new-1')}" in the file`);
-      expect(first.results.map(({ id }) => Number(id) > 0)).toEqual([true, true]);
-      for (const dryRun of [true, false]) {
-        const again = await desk.import(file, CREATE, { env, dryRun });
-        expect(codes(again.results)).toEqual(['ambiguous near_match', 'ambiguous near_match']);
-        expect(again.results[1]?.['message']).toContain(`the service keeps it as "${form('new-2')}"`);
-      }
-      const { resource, match, columns } = CREATE;
-      const night = { resource, match: { key: match.key }, columns, orphans: { action: 'report' } };
-      const compared = await desk.reconcile(file, night, { env });
-      expect(compared.summary.reconcile?.orphans.total).toBe(0);
-      const stored = csv([CREATE_HEADINGS, [form('new-1'), 'A', 'Bonn']]);
-      expect((await desk.import(await desk.file('b.csv', stored), CREATE, { env })).outcomes).toEqual(['2 unchanged']);
-      expect(desk.sandbox.records('asset')).toHaveLength(2);
-    } finally {
-      await between.close();
+    const env = { ROWFERRY_API_URL: between.url, ...window };
+    const rows = [CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['new-2', 'B', 'Bonn']];
+    const file = await desk.file('a.csv', rows);
+    const first = await desk.import(file, CREATE, { env });
+    expect([first.exitCode, first.summary.status, first.summary.rows.created]).toEqual([3, 'partial', 2]);
+    expect(first.summary.warnings.join()).toContain(`Write "${form('new-1')}" in the file`);
+    expect(first.results.map(({ id }) => Number(id) > 0)).toEqual([true, true]);
+    for (const dryRun of [true, false]) {
+      const again = await desk.import(file, CREATE, { env, dryRun });
+      expect(codes(again.results)).toEqual(['ambiguous near_match', 'ambiguous near_match']);
+      expect(again.results[1]?.['message']).toContain(`the service keeps it as "${form('new-2')}"`);
     }
+    const { resource, match, columns } = CREATE;
+    const night = { resource, match: { key: match.key }, columns, orphans: { action: 'report' } };
+    const compared = await desk.reconcile(file, night, { env });
+    expect(compared.summary.reconcile?.orphans.total).toBe(0);
+    const stored = csv([CREATE_HEADINGS, [form('new-1'), 'A', 'Bonn']]);
+    expect((await desk.import(await desk.file('b.csv', stored), CREATE, { env })).outcomes).toEqual(['2 unchanged']);
+    expect(desk.sandbox.records('asset')).toHaveLength(2);
   });
 
   it('that tells nothing: the rows that are not found by their keys are named, and held back from then on', async () => {
     desk = await openDesk();
     const between = await hangBetween(desk.sandbox.url, { sent: change((key) => key.toUpperCase()) });
-    try {
-      const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['NEW-2', 'B', 'Bonn']]));
-      const env = { ROWFERRY_API_URL: between.url, ...short };
-      const { summary } = await desk.import(file, CREATE, { env });
-      const [text] = summary.warnings;
-      expect(text).toMatch(/^1 record that this run created cannot be found by the key of the row: row 2\..*held back/);
-      for (const dryRun of [true, false]) {
-        const again = await desk.import(file, CREATE, { env, dryRun });
-        expect(again.outcomes).toEqual(['2 ambiguous', '3 unchanged']);
-        expect(again.results[0]?.['message']).toContain('an import with --force creates it anew');
-      }
-      expect(desk.sandbox.records('asset')).toHaveLength(2);
-      // Shown late, and removed later.
-      desk.sandbox.insert('asset', [{ name: 'A', serial_number: 'new-1', category: { id: 3 } }]);
-      const more = await desk.file('b.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Cologne'], ['new-3', 'C', 'Bonn']]));
-      expect((await desk.import(more, CREATE, { env })).outcomes).toEqual(['2 updated', '3 created']);
-      for (const { id } of desk.sandbox.records('asset')) desk.sandbox.remove('asset', Number(id));
-      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 created', '3 created']);
-      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 ambiguous', '3 unchanged']);
-      expect((await desk.import(file, CREATE, { env, force: true })).outcomes).toEqual(['2 rejected', '3 unchanged']);
-    } finally {
-      await between.close();
+    const file = await desk.file('a.csv', [CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['NEW-2', 'B', 'Bonn']]);
+    const env = { ROWFERRY_API_URL: between.url, ...short };
+    const { summary } = await desk.import(file, CREATE, { env });
+    const [text] = summary.warnings;
+    expect(text).toMatch(/^1 record that this run created cannot be found by the key of the row: row 2\..*held back/);
+    for (const dryRun of [true, false]) {
+      const again = await desk.import(file, CREATE, { env, dryRun });
+      expect(again.outcomes).toEqual(['2 ambiguous', '3 unchanged']);
+      expect(again.results[0]?.['message']).toContain('an import with --force creates it anew');
     }
+    expect(desk.sandbox.records('asset')).toHaveLength(2);
+    // Shown late, and removed later.
+    desk.sandbox.insert('asset', [{ name: 'A', serial_number: 'new-1', category: { id: 3 } }]);
+    const more = await desk.file('b.csv', [CREATE_HEADINGS, ['new-1', 'A', 'Cologne'], ['new-3', 'C', 'Bonn']]);
+    expect((await desk.import(more, CREATE, { env })).outcomes).toEqual(['2 updated', '3 created']);
+    for (const { id } of desk.sandbox.records('asset')) desk.sandbox.remove('asset', Number(id));
+    expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 created', '3 created']);
+    expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 ambiguous', '3 unchanged']);
+    expect((await desk.import(file, CREATE, { env, force: true })).outcomes).toEqual(['2 rejected', '3 unchanged']);
   });
 
   it('that tells nothing: nor is created again what an import had created that was stopped midway, nor is that an orphan', async () => {
@@ -213,53 +168,45 @@ describe('a key that the service stores in another form', () => {
         return answer;
       },
     });
-    try {
-      const env = { ROWFERRY_API_URL: between.url, ROWFERRY_CONCURRENCY: '1', ...short };
-      const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['new-2', 'B', 'Bonn']]));
-      const first = await desk.import(file, CREATE, { env, signal: stop.signal });
-      expect(first.outcomes).toEqual(['2 created', '3 not_attempted']);
-      expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 ambiguous', '3 created']);
-      const { resource, match, columns } = CREATE;
-      const orphans = { after: 1, set: { lifecycle_stage: 'Retired' } };
-      const night = { resource, match: { key: match.key }, columns, orphans };
-      const { summary, commits } = await desk.reconcile(file, night, { env, apply: true });
-      expect(summary.reconcile?.orphans).toMatchObject({ total: 2, acted: 0 });
-      expect(summary.reconcile?.orphans.held_reason).toMatch(/^2 records that earlier runs created .*cannot be found/);
-      expect(commits).toBe(0);
-    } finally {
-      await between.close();
-    }
+    const env = { ROWFERRY_API_URL: between.url, ROWFERRY_CONCURRENCY: '1', ...short };
+    const file = await desk.file('a.csv', [CREATE_HEADINGS, ['new-1', 'A', 'Bonn'], ['new-2', 'B', 'Bonn']]);
+    const first = await desk.import(file, CREATE, { env, signal: stop.signal });
+    expect(first.outcomes).toEqual(['2 created', '3 not_attempted']);
+    expect((await desk.import(file, CREATE, { env })).outcomes).toEqual(['2 ambiguous', '3 created']);
+    const { resource, match, columns } = CREATE;
+    const orphans = { after: 1, set: { lifecycle_stage: 'Retired' } };
+    const night = { resource, match: { key: match.key }, columns, orphans };
+    const { summary, commits } = await desk.reconcile(file, night, { env, apply: true });
+    expect(summary.reconcile?.orphans).toMatchObject({ total: 2, acted: 0 });
+    expect(summary.reconcile?.orphans.held_reason).toMatch(/^2 records that earlier runs created .*cannot be found/);
+    expect(commits).toBe(0);
   });
 
   it('that tells nothing: nor is created again what an import had created that was killed', async () => {
     desk = await openDesk({ faults: ['POST /asset nth=3 timeout_before'] });
     const between = await hangBetween(desk.sandbox.url, { sent: change((key) => key.toUpperCase()) });
-    try {
-      const env = { ROWFERRY_API_URL: between.url, ROWFERRY_CONCURRENCY: '1', ...short };
-      const serials = ['new-1', 'new-2', 'new-3'];
-      const file = await desk.file('a.csv', csv([CREATE_HEADINGS, ...serials.map((serial) => [serial, 'A', 'Bonn'])]));
-      const job = await desk.file('job.yaml', JSON.stringify(CREATE));
-      const home = join(desk.dir, 'home');
-      const killed = await start(['import', file, '--job', job], {
-        cwd: desk.dir,
-        env: { ...env, ROWFERRY_API_TOKEN: 'test-token', ROWFERRY_HOME: home },
-      });
-      const created = () => {
-        const [run = ''] = readdirSync(join(home, 'runs'));
-        const count = ({ rows }: RunStore) => rows.count(`kind = 'created'`);
-        return RunStore.query(runFolder(home, run).store, count, RunStore.openReadOnly);
-      };
-      await expect.poll(created).toBe(2);
-      killed.child.kill('SIGKILL');
-      await killed.ended;
-      for (const _ of ['right after it', 'again'])
-        expect((await desk.import(file, CREATE, { env })).outcomes.slice(0, 2)).toEqual(['2 ambiguous', '3 ambiguous']);
-      expect(desk.sandbox.records('asset').map((one) => one['serial_number'])).toEqual(
-        serials.map((one) => one.toUpperCase()),
-      );
-    } finally {
-      await between.close();
-    }
+    const env = { ROWFERRY_API_URL: between.url, ROWFERRY_CONCURRENCY: '1', ...short };
+    const serials = ['new-1', 'new-2', 'new-3'];
+    const file = await desk.file('a.csv', [CREATE_HEADINGS, ...serials.map((serial) => [serial, 'A', 'Bonn'])]);
+    const job = await desk.file('job.yaml', JSON.stringify(CREATE));
+    const home = join(desk.dir, 'home');
+    const killed = await start(['import', file, '--job', job], {
+      cwd: desk.dir,
+      env: { ...env, ROWFERRY_API_TOKEN: 'test-token', ROWFERRY_HOME: home },
+    });
+    const created = () => {
+      const [run = ''] = readdirSync(join(home, 'runs'));
+      const count = ({ rows }: RunStore) => rows.count(`kind = 'created'`);
+      return RunStore.query(runFolder(home, run).store, count, RunStore.openReadOnly);
+    };
+    await expect.poll(created).toBe(2);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    for (const _ of ['right after it', 'again'])
+      expect((await desk.import(file, CREATE, { env })).outcomes.slice(0, 2)).toEqual(['2 ambiguous', '3 ambiguous']);
+    expect(desk.sandbox.records('asset').map((one) => one['serial_number'])).toEqual(
+      serials.map((one) => one.toUpperCase()),
+    );
   });
 });
 
@@ -272,25 +219,16 @@ describe('a country that the service spells in its own way', () => {
       const between = await hangBetween(desk.sandbox.url, {
         answered: (_, answer) => answer.replaceAll('"Germany"', '"Germany (DE)"').replaceAll('"Norway"', '"Norwegia"'),
       });
-      try {
-        const env = { ROWFERRY_API_URL: between.url };
-        const job = {
-          kind: 'import',
-          resource: 'supplier',
-          match: { key: 'name' },
-          columns: { N: 'name', C: 'country' },
-        };
-        const file = await desk.file('a.csv', 'N,C\r\nA,DE\r\nNew,Germany\r\nOther,Norway');
-        const run = () => desk.import(file, job, { env });
-        expect((await run()).outcomes).toEqual(['2 updated', '3 created', '4 created']);
-        expect((await run()).outcomes).toEqual(['2 unchanged', '3 unchanged', '4 unchanged']);
-        const cities = await desk.file('b.csv', 'N,City\r\nOther,Oslo\r\nNew,Bonn');
-        const other = await desk.import(cities, { ...job, columns: { N: 'name', City: 'city' } }, { env });
-        expect(other.outcomes).toEqual(['2 updated', '3 updated']);
-        expect(desk.sandbox.raw('supplier').map(({ country }) => country)).toEqual([276, 276, 578]);
-      } finally {
-        await between.close();
-      }
+      const env = { ROWFERRY_API_URL: between.url };
+      const job = importOf('supplier', 'name', { N: 'name', C: 'country' });
+      const file = await desk.file('a.csv', 'N,C\r\nA,DE\r\nNew,Germany\r\nOther,Norway');
+      const run = () => desk.import(file, job, { env });
+      expect((await run()).outcomes).toEqual(['2 updated', '3 created', '4 created']);
+      expect((await run()).outcomes).toEqual(['2 unchanged', '3 unchanged', '4 unchanged']);
+      const cities = await desk.file('b.csv', 'N,City\r\nOther,Oslo\r\nNew,Bonn');
+      const other = await desk.import(cities, { ...job, columns: { N: 'name', City: 'city' } }, { env });
+      expect(other.outcomes).toEqual(['2 updated', '3 updated']);
+      expect(desk.sandbox.raw('supplier').map(({ country }) => country)).toEqual([276, 276, 578]);
     },
   );
 });
@@ -308,10 +246,10 @@ describe('a value that was carried over and cut (29)', () => {
       })),
     );
     desk.sandbox.setSwitches({ cutsText: 10 });
-    const file = await desk.file(
-      'a.csv',
-      csv([['Serial', 'City'], ...Array.from({ length: 5 }, (_, i) => [`S-${i}`, 'Bonn'])]),
-    );
+    const file = await desk.file('a.csv', [
+      ['Serial', 'City'],
+      ...Array.from({ length: 5 }, (_, i) => [`S-${i}`, 'Bonn']),
+    ]);
     const job = { ...CREATE, columns: { Serial: 'serial_number', City: 'city' }, constants: {} };
     const result = await desk.import(file, job);
     expect([result.exitCode, result.summary.status, result.commits]).toEqual([1, 'failed', 1]);
@@ -352,7 +290,7 @@ describe('faults.csv names column and value where both are known', () => {
       ['A', 'Two', 'Bonn'],
       ['A', 'One', 'Bonn'],
     ];
-    const result = await desk.import(await desk.file('a.csv', csv(rows)), CREATE);
+    const result = await desk.import(await desk.file('a.csv', rows), CREATE);
     const duplicates = result.faults.filter((line) => line['code']?.startsWith('duplicate'));
     expect(duplicates.length).toBeGreaterThan(1);
     for (const line of duplicates) expect([line['column'], line['value']]).toEqual(['Serial', 'A']);
@@ -367,7 +305,7 @@ describe('faults.csv names column and value where both are known', () => {
       ['Serial', 'Name', 'City'],
       ['S-1', 'One', 'Bonn'],
     ];
-    const result = await desk.import(await desk.file('a.csv', csv(rows)), { ...CREATE, match });
+    const result = await desk.import(await desk.file('a.csv', rows), { ...CREATE, match });
     expect(result.faults).toEqual([
       expect.objectContaining({
         column: 'Serial',
@@ -387,7 +325,7 @@ describe('an answer is no proof (29)', () => {
     desk = await openDesk({ responses: 'full' });
     const records = five.map(([serial]) => ({ name: 'n', serial_number: serial, asset_notes: notes }));
     desk.sandbox.insert('asset', records);
-    return desk.file('a.csv', csv([['Serial', 'Name'], ...five]));
+    return desk.file('a.csv', [['Serial', 'Name'], ...five]);
   };
   const kept = () => desk.sandbox.records('asset').map((one) => one['asset_notes']);
 
@@ -410,14 +348,10 @@ describe('an answer is no proof (29)', () => {
     const file = await begin('a & b');
     desk.sandbox.setFaults([...faults]);
     const service = await hangBetween(desk.sandbox.url, between);
-    try {
-      const { summary, commits } = await desk.import(file, UPDATE, { env: { ROWFERRY_API_URL: service.url } });
-      expect(summary).toMatchObject({ status: 'failed', rows: { updated: 1, not_attempted: 4 } });
-      expect(summary.reason).toContain('did not keep asset_notes');
-      expect([commits, kept()]).toEqual([1, [left, ...Array(4).fill('a & b')]]);
-    } finally {
-      await service.close();
-    }
+    const { summary, commits } = await desk.import(file, UPDATE, { env: { ROWFERRY_API_URL: service.url } });
+    expect(summary).toMatchObject({ status: 'failed', rows: { updated: 1, not_attempted: 4 } });
+    expect(summary.reason).toContain('did not keep asset_notes');
+    expect([commits, kept()]).toEqual([1, [left, ...Array(4).fill('a & b')]]);
   });
 
   it('amounts of the row that the service rounds are warned of, and do not stop it, however often it comes', async () => {
@@ -427,16 +361,12 @@ describe('an answer is no proof (29)', () => {
         ? body
         : body.replace(/"original_cost":(\d+)\.5\b/, (_, whole) => `"original_cost":${Number(whole) + 1}`);
     const service = await hangBetween(desk.sandbox.url, { sent: round });
-    try {
-      const job = { ...CREATE, columns: { Serial: 'serial_number', Name: 'name', Cost: 'original_cost' } };
-      const rows = [1, 2, 3].map((n) => [`R-${n}`, 'n', `${n}.5`]);
-      const file = await desk.file('a.csv', csv([['Serial', 'Name', 'Cost'], ...rows]));
-      for (const outcome of ['created', 'updated', 'updated']) {
-        const { results } = await desk.import(file, job, { env: { ROWFERRY_API_URL: service.url } });
-        expect(codes(results)).toEqual(Array(3).fill(`${outcome} value_normalised`));
-      }
-    } finally {
-      await service.close();
+    const job = { ...CREATE, columns: { Serial: 'serial_number', Name: 'name', Cost: 'original_cost' } };
+    const rows = [1, 2, 3].map((n) => [`R-${n}`, 'n', `${n}.5`]);
+    const file = await desk.file('a.csv', [['Serial', 'Name', 'Cost'], ...rows]);
+    for (const outcome of ['created', 'updated', 'updated']) {
+      const { results } = await desk.import(file, job, { env: { ROWFERRY_API_URL: service.url } });
+      expect(codes(results)).toEqual(Array(3).fill(`${outcome} value_normalised`));
     }
   });
 
@@ -446,15 +376,11 @@ describe('an answer is no proof (29)', () => {
     const service = await hangBetween(desk.sandbox.url, {
       answered: (method, answer) => (method === 'POST' ? answer.replace(/"id":\d+/, '"id":1') : answer),
     });
-    try {
-      const file = await desk.file('a.csv', csv(rowsOf(6)));
-      const { results } = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: service.url } });
-      const ids = desk.sandbox.records('asset').map(({ id, serial_number: serial }) => [serial, String(id)]);
-      const told = results.slice(1).map(({ key, id }) => [key, id]);
-      expect(ids).toEqual(expect.arrayContaining(told));
-    } finally {
-      await service.close();
-    }
+    const file = await desk.file('a.csv', rowsOf(6));
+    const { results } = await desk.import(file, CREATE, { env: { ROWFERRY_API_URL: service.url } });
+    const ids = desk.sandbox.records('asset').map(({ id, serial_number: serial }) => [serial, String(id)]);
+    const told = results.slice(1).map(({ key, id }) => [key, id]);
+    expect(ids).toEqual(expect.arrayContaining(told));
   });
 });
 

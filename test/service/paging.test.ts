@@ -169,19 +169,6 @@ test.each(['forward', 'backward'] as const)(
   },
 );
 
-test('a page that fails ends the walk with its error', async () => {
-  const failing = {
-    inFlightLimit: 4,
-    page: async (_resource: string, number: number) => {
-      if (number === 3) throw new Error('gone');
-      return { count: 200, results: range((number - 1) * 25 + 1, number * 25).map((id) => ({ id })) };
-    },
-  } as unknown as Service;
-  const walk = walkList(failing, 'asset');
-  expect(await refusal(walked(walk))).toContain('gone');
-  expect(walk.certified).toBe(false);
-});
-
 test('whatever is removed and added: no record that stays is lost by a backward walk, none comes twice in any', async () => {
   const change = fc.record({ at: fc.integer({ min: 1, max: 20 }), remove: fc.nat(400), add: fc.nat(3) });
   const direction = fc.constantFrom('forward' as const, 'backward' as const);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import pino from 'pino';
+import { onTestFinished, TestRunner } from 'vitest';
 import type { Correction } from '../../src/model/correction.js';
 import { type ExportRequest, exportRecords } from '../../src/runs/export.js';
 import { approveRun, resumeRun, retryRun } from '../../src/runs/follow-up.js';
@@ -14,6 +15,8 @@ import { resolveSettings, type Settings } from '../../src/runs/settings.js';
 import { type UndoOptions, undoRun } from '../../src/runs/undo.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 
+type Cells = readonly (readonly (string | number)[])[];
+
 /** A place to work at: a sandbox service, a home folder, and the import as the command line calls it. */
 export interface Desk {
   readonly sandbox: Sandbox;
@@ -21,8 +24,8 @@ export interface Desk {
   readonly home: string;
   /** The settings that its imports have. */
   settings(env?: Record<string, string>): Settings;
-  /** Writes a file into the desk's folder. */
-  file(name: string, content: string | Buffer): Promise<string>;
+  /** Writes a file into the desk's folder; rows of cells as CSV. */
+  file(name: string, content: string | Buffer | Cells): Promise<string>;
   import(file: string, job: object | string, options?: ImportOptions): Promise<Imported>;
   /** Compares a file with the sandbox; `apply` writes. */
   reconcile(file: string, job: object, options?: ImportOptions & { readonly apply?: boolean }): Promise<Imported>;
@@ -75,7 +78,10 @@ export interface Imported extends RunResult {
   readonly commits: number;
 }
 
-/** Answers to writes are empty unless a test says otherwise: their shape is not documented. */
+/**
+ * Answers to writes are empty unless a test says otherwise: their shape is not documented. A desk that is opened in a test, or
+ * before each, is closed when the test is over; one that several tests share is theirs to close.
+ */
 export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
   const sandbox = await startSandbox({ responses: 'bare', seed: 'empty', token: 'test-token', ...options });
   const dir = await mkdtemp(join(tmpdir(), 'rowferry-'));
@@ -139,6 +145,13 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     };
   }
 
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= sandbox.close().then(() => rm(dir, { recursive: true, force: true }));
+    return closed;
+  };
+  if (TestRunner.getCurrentTest()) onTestFinished(close);
+
   return {
     sandbox,
     dir,
@@ -146,7 +159,7 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     settings: environment,
     async file(name, content) {
       const path = join(dir, name);
-      await writeFile(path, content);
+      await writeFile(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : csv(content));
       return path;
     },
     async import(file, job, options = {}) {
@@ -184,10 +197,7 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     },
     resumeExport: (options = {}) => resumeRun('last', told(options).context),
     resume: (options = {}) => collect((context) => resumeRun(options.run ?? 'last', context), options),
-    async close() {
-      await sandbox.close();
-      await rm(dir, { recursive: true, force: true });
-    },
+    close,
   };
 }
 
@@ -198,7 +208,7 @@ export async function table(path: string): Promise<Record<string, string>[]> {
 }
 
 /** Rows of cells as a CSV text. */
-export function csv(rows: readonly (readonly (string | number)[])[]): string {
+export function csv(rows: Cells): string {
   return rows
     .map((cells) =>
       cells.map((cell) => (/[",\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(','),

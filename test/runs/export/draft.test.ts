@@ -1,13 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSource } from '../../../src/files/open.js';
 import { displayText } from '../../../src/model/row.js';
 import type { Sandbox } from '../../../src/sandbox/index.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
 const RECORDS = 300;
 /** Requests of the first reading; the second goes from page 1 on. */

@@ -9,7 +9,6 @@ import { type Desk, openDesk } from '../../support/desk.js';
 let desk: Desk;
 let stranger: Server | undefined;
 afterEach(async () => {
-  await desk.close();
   if (stranger) await new Promise((resolve) => stranger?.close(resolve));
   stranger = undefined;
 });

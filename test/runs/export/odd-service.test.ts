@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { serve } from '../../service/server.js';
 import { type Desk, openDesk } from '../../support/desk.js';
 import { answer, answerOther, oddService } from './odd-service.js';
@@ -10,7 +10,6 @@ let desk: Desk;
 beforeEach(async () => {
   desk = await openDesk();
 });
-afterEach(() => desk.close());
 
 const rowsOf = async (file: string): Promise<Record<string, string>[]> =>
   parse(await readFile(file), { columns: true, relax_column_count: false });

@@ -1,30 +1,18 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { csv, type Desk, openDesk } from '../../support/desk.js';
+import { importOf, NEW_CONTRACT } from '../../support/jobs.js';
 
 let desk: Desk;
-afterEach(() => desk.close());
 
-const ASSETS = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Number: 'serial_number' },
-};
-const CONTRACTS = {
-  kind: 'import',
-  resource: 'contract',
-  match: { key: ['number', 'name'] },
-  columns: { Name: 'name', Number: 'number' },
-  constants: {
-    contract_type: 'buy_side',
-    country: 'DE',
-    supplier: 'Acme',
-    contract_start_date: '2024-01-01',
-    contract_end_date: '2027-01-01',
-    status: 'active',
-    total_contract_spend_value: 100,
+const ASSETS = importOf('asset', 'serial_number', { Name: 'name', Number: 'serial_number' });
+const CONTRACTS = importOf(
+  'contract',
+  ['number', 'name'],
+  { Name: 'name', Number: 'number' },
+  {
+    constants: NEW_CONTRACT,
   },
-};
+);
 const JOBS = [
   ['asset', ASSETS],
   ['contract', CONTRACTS],

@@ -6,18 +6,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addKey, openKeys } from '../../../src/api/access/credentials.js';
 import type { RunDetail } from '../../../src/api/schema.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.js';
+import { importOf } from '../../support/jobs.js';
 import { type Started, start } from '../../support/process.js';
 import { freePort } from '../../support/server-process.js';
 import { availableStores, type StoreServer } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 
 const PRELOAD = pathToFileURL(path.join(import.meta.dirname, '../../crash/kill-at.mjs')).href;
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number' },
-};
+const JOB = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number' });
 const sheet = (rows: number) =>
   ['Name,Serial', ...Array.from({ length: rows }, (_, i) => `n${i},S-${i}`), ''].join('\r\n');
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { redisServer } from '../../support/binaries.js';
+import { importOf } from '../../support/jobs.js';
 import { sharedStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
 import { until } from '../../support/until.js';
@@ -12,12 +13,7 @@ afterEach(() => crew?.close());
 const ROWS = 60;
 const JOBS = {
   assets: ASSETS,
-  suppliers: JSON.stringify({
-    kind: 'import',
-    resource: 'supplier',
-    match: { key: 'name' },
-    columns: { Name: 'name', City: 'city' },
-  }),
+  suppliers: JSON.stringify(importOf('supplier', 'name', { Name: 'name', City: 'city' })),
   contracts: JSON.stringify({
     kind: 'import',
     resource: 'contract',

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { REPORT_NAMES } from '../../../src/report/summary.js';
 import { inlineJob } from '../../../src/runs/job-file.js';
 import { type Claim, claimedName, claimFolder, endedPrefix, listClaims } from '../../../src/worker/inbox/claim.js';
+import { importOf } from '../../support/jobs.js';
 import { makePlace, names, type Place, until } from './dropping.js';
 
 let place: Place;
@@ -17,12 +18,7 @@ it('never gives a dropped file the name of a report', () => {
   expect(REPORT_NAMES.map((name) => claimedName(name))).toEqual(REPORT_NAMES.map((name) => `dropped-${name}`));
 });
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', Name: 'name' },
-};
+const JOB = importOf('asset', 'serial_number', { Serial: 'serial_number', Name: 'name' });
 
 /** Drops files, one after another, and waits for their claims in that order. */
 async function claimsOf(files: Readonly<Record<string, string>>): Promise<Claim[]> {

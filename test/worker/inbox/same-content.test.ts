@@ -5,14 +5,10 @@ import { inlineJob } from '../../../src/runs/job-file.js';
 import { type Claim, endedPrefix } from '../../../src/worker/inbox/claim.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { ClaimArchive } from '../../../src/worker/jobs/archive.js';
+import { importOf } from '../../support/jobs.js';
 import { makePlace, names, only, type Place, until } from './dropping.js';
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Serial: 'serial_number', Name: 'name' },
-};
+const JOB = importOf('asset', 'serial_number', { Serial: 'serial_number', Name: 'name' });
 const IMPORT = inlineJob('import', JOB);
 const REPEATING = inlineJob('import', { ...JOB, repeat: true });
 const RECONCILE = inlineJob('reconcile', { ...JOB, kind: 'reconcile' });

@@ -14,6 +14,7 @@ import { openStops } from '../../../src/worker/jobs/stops.js';
 import { openStore } from '../../../src/worker/store/open.js';
 import type { Lease } from '../../../src/worker/store/port.js';
 import { asBull, type BullStore } from '../../support/bull.js';
+import { importOf } from '../../support/jobs.js';
 import { privateRedis } from '../../support/servers.js';
 
 /** A queue of its own, a service, a jobs folder and a drop folder, and workers with a home each. */
@@ -48,12 +49,7 @@ export interface Bound {
   stop(): Promise<void>;
 }
 
-export const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number' },
-};
+export const JOB = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number' });
 
 export const sheet = (rows: number, from = 0): string =>
   ['Name,Serial', ...Array.from({ length: rows }, (_, i) => `n${i + from},S-${i + from}`)].join('\r\n');

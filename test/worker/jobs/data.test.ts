@@ -1,14 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { checkJobData, DATA_LIMITS } from '../../../src/worker/jobs/data.js';
+import { importOf } from '../../support/jobs.js';
 import { jobDataSchema } from './data-schema.js';
 
-const JOB = {
-  kind: 'import',
-  resource: 'asset',
-  match: { key: 'serial_number' },
-  columns: { Name: 'name', Serial: 'serial_number' },
-};
+const JOB = importOf('asset', 'serial_number', { Name: 'name', Serial: 'serial_number' });
 
 function faults(name: string, data: unknown): readonly string[] {
   const checked = checkJobData(name, data);

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { link, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pino from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newRunId } from '../../../src/runs/run/layout.js';
 import { DropFolder } from '../../../src/worker/inbox/drop-folder.js';
 import { checkJobData } from '../../../src/worker/jobs/data.js';
@@ -11,13 +11,9 @@ import { Requeue } from '../../../src/worker/jobs/failure.js';
 import { freshState, type JobState, originOf } from '../../../src/worker/jobs/job.js';
 import { type Prepared, prepare } from '../../../src/worker/jobs/prepare.js';
 import { type Desk, openDesk } from '../../support/desk.js';
+import { importOf } from '../../support/jobs.js';
 
-const JOB = {
-  kind: 'import',
-  resource: 'supplier',
-  match: { key: 'name' },
-  columns: { Name: 'name', City: 'city' },
-};
+const JOB = importOf('supplier', 'name', { Name: 'name', City: 'city' });
 
 let desk: Desk;
 beforeEach(async () => {
@@ -27,7 +23,6 @@ beforeEach(async () => {
   await writeFile(join(desk.dir, 'data', 'erp', 'a.csv'), 'Name,City\nAcme,Bonn\n');
   await writeFile(join(desk.dir, 'secret', 'a.csv'), 'Name,City\nSecret,Rome\n');
 });
-afterEach(() => desk.close());
 
 /** A job of the queue as a worker has it that may read below `data`, up to the moment before its run begins. */
 async function prepared(

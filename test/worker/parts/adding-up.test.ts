@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../../support/desk.js';
+import { type Desk, openDesk } from '../../support/desk.js';
 import { privateRedis } from '../../support/servers.js';
 import { type Member, openMember } from '../../support/team.js';
 import { until } from '../../support/until.js';
@@ -48,7 +48,7 @@ it('two workers send as much as each of them may, from the first part of a run n
   await until(async () => (await first.store.workers(first.parts.queue.name)) === 2);
 
   const rows = Array.from({ length: ROWS }, (_, i) => [`Supplier ${i}`]);
-  const file = await desk.file('suppliers.csv', csv([['Name'], ...rows]));
+  const file = await desk.file('suppliers.csv', [['Name'], ...rows]);
   const { summary } = await desk.import(file, JOB, { env, worker: first.worker });
   expect(summary.rows).toMatchObject({ created: ROWS, total: ROWS });
   for (const member of [first, second]) expect(member.sent()).toBeGreaterThanOrEqual(TOGETHER / 2);

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { csv, type Desk, openDesk } from '../../support/desk.js';
+import { type Desk, openDesk } from '../../support/desk.js';
+import { importOf } from '../../support/jobs.js';
 import { privateRedis } from '../../support/servers.js';
 import { type Member, openMember } from '../../support/team.js';
 import { until } from '../../support/until.js';
@@ -27,14 +28,13 @@ it('two workers carry parts of the names that rows refer to, and of the rows; ea
   await until(async () => (await first.store.workers(first.parts.queue.name)) === 2);
 
   const rows = Array.from({ length: ROWS }, (_, i) => [`S-${i}`, `Asset ${i}`, `Vendor ${i % NAMES}`]);
-  const file = await desk.file('assets.csv', csv([['Serial', 'Name', 'Vendor'], ...rows]));
-  const job = {
-    kind: 'import',
-    resource: 'asset',
-    match: { key: 'serial_number', unique_field: 'serial_number' },
-    columns: { Serial: 'serial_number', Name: 'name', Vendor: 'attached_supplier' },
-    references: { missing: 'create' },
-  };
+  const file = await desk.file('assets.csv', [['Serial', 'Name', 'Vendor'], ...rows]);
+  const job = importOf(
+    'asset',
+    { key: 'serial_number', unique_field: 'serial_number' },
+    { Serial: 'serial_number', Name: 'name', Vendor: 'attached_supplier' },
+    { references: { missing: 'create' } },
+  );
   const { summary } = await desk.import(file, job, { worker: first.worker });
   expect(summary.rows).toMatchObject({ created: ROWS, total: ROWS });
   expect(summary.references?.[0]).toMatchObject({ created: NAMES, total: NAMES });
