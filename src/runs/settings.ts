@@ -182,7 +182,7 @@ const TABLE = {
   ),
   ROWFERRY_KEEP_DAYS: optional(
     'Days that copies of files, rows and `before` of finished runs are kept, and `done/` and `failed/` of the drop folder; `rowferry runs prune` and the worker remove older ones',
-    whole(1, 36_500),
+    whole(0, 36_500),
     { fallbackText: 'for good', flag: '--keep-days' },
   ),
   ROWFERRY_LOG_LEVEL: setting(

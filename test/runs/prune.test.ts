@@ -344,11 +344,13 @@ it('the command asks for the days, refuses what are none, and says what it remov
   const prunes = (more: readonly string[], env = {}) =>
     cli(['runs', 'prune', '--home', desk.home, ...more], { cwd: desk.dir, env });
   expect(await prunes([])).toMatchObject({ code: 2, err: expect.stringContaining('--keep-days is missing') });
-  for (const days of ['0', '-1', '1.5', 'x'])
+  for (const days of ['-1', '1.5', 'x'])
     expect(await prunes([`--keep-days=${days}`])).toMatchObject({ code: 2, err: expect.stringContaining(days) });
   const { code, out } = await prunes(['--json'], { ROWFERRY_KEEP_DAYS: '3' });
   expect([code, JSON.parse(out)]).toEqual([
     0,
     { keep_days: 3, dry_run: false, bytes: 0, removed: [], left: [], folders: [] },
   ]);
+  const all = await prunes(['--keep-days=0', '--json']);
+  expect(JSON.parse(all.out)).toMatchObject({ keep_days: 0, removed: [{ run: expect.any(String) }], left: [] });
 });
