@@ -421,7 +421,7 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
-  it('rows that need somebody after the write are corrected where they were checked; warnings are told', async () => {
+  it('rows that need somebody after the write are corrected in a grid of their own; warnings are told', async () => {
     const cut = '"Notes": 3 texts were longer than 1000 characters, and cut.';
     const done = sample.detail({
       id: `${ID}w`,
@@ -430,11 +430,19 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
       outcomes: sample.counts({ created: 226, invalid: 14 }),
       summary: sample.summary({ rows: sample.counts({ created: 226, invalid: 14 }), warnings: [cut] }),
     });
-    const { page, close } = await stage({ ...BASE, [`GET /runs/${ID}w`]: done });
+    const { page, sent, close } = await stage({
+      ...BASE,
+      [`GET /runs/${ID}w`]: done,
+      [`GET /runs/${ID}w/reports/rejected.xlsx`]: '"rows"',
+      'POST /files': { id: 'u1', name: 'inventory rejected.xlsx' },
+      'POST /runs': { id: ID },
+    });
     await page.goto(`/import/u1?step=result&run=${ID}&write=${ID}w`);
     await page.getByText(cut).waitFor();
-    await page.getByRole('link', { name: 'Correct them here' }).click();
+    await page.getByRole('button', { name: 'Correct them here' }).click();
     await page.getByText('226 rows are fine · 14 to correct').waitFor();
+    const order = sent.find(({ what }) => what === 'POST /runs');
+    expect(order?.body).toMatchObject({ job: ordered.job, file: 'u1', options: { dry_run: true } });
     await close();
   });
 

@@ -246,11 +246,16 @@ describe.skipIf(!hasBrowser)('the import page', () => {
       await page.goto('/import');
       const place = (await page.locator('.drop').boundingBox())!;
       const protocol = await who.context.newCDPSession(page);
-      for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-        await protocol.send('Input.dispatchDragEvent', {
-          ...{ type, x: place.x + 8, y: place.y + 8 },
-          data: { items: [], files: [dropped], dragOperationsMask: 1 },
-        });
+      // Beside its place it would take the place of the page.
+      for (const at of [
+        { x: place.x + 8, y: place.y - 20 },
+        { x: place.x + 8, y: place.y + 8 },
+      ])
+        for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+          await protocol.send('Input.dispatchDragEvent', {
+            ...{ type, ...at },
+            data: { items: [], files: [dropped], dragOperationsMask: 1 },
+          });
       await page.getByRole('cell', { name: MARKUP }).first().waitFor();
       await page.getByRole('button', { name: /^Match/ }).click();
       await page.getByRole('button', { name: 'Check 1 row' }).click();

@@ -80,7 +80,7 @@ export interface Imported extends RunResult {
 
 /**
  * Answers to writes are empty unless a test says otherwise: their shape is not documented. A desk that is opened in a test, or
- * before each, is closed when the test is over; one that several tests share is theirs to close.
+ * before each, is closed when the test is over; one that several tests share is theirs to close, and so is that of a concurrent test.
  */
 export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
   const sandbox = await startSandbox({ responses: 'bare', seed: 'empty', token: 'test-token', ...options });
@@ -150,7 +150,9 @@ export async function openDesk(options: SandboxOptions = {}): Promise<Desk> {
     closed ??= sandbox.close().then(() => rm(dir, { recursive: true, force: true }));
     return closed;
   };
-  if (TestRunner.getCurrentTest()) onTestFinished(close);
+  // Of several tests at a time it is not known which one this is.
+  const test = TestRunner.getCurrentTest();
+  if (test && !test.concurrent) onTestFinished(close);
 
   return {
     sandbox,

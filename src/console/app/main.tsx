@@ -67,8 +67,11 @@ function Console() {
 }
 
 // A file that is dropped beside the place for it would take the page's place.
-for (const type of ['dragover', 'drop'])
-  window.addEventListener(type, (event) => event.target instanceof HTMLInputElement || event.preventDefault());
+for (const type of ['dragover', 'drop'] as const)
+  window.addEventListener(type, (event) => {
+    const isFile = event.dataTransfer?.types.includes('Files');
+    if (isFile && (event.target as HTMLInputElement).type !== 'file') event.preventDefault();
+  });
 
 createRoot(document.getElementById('root')!).render(
   <QueryClientProvider client={client}>

@@ -1,5 +1,5 @@
 import type { Accepted, RunDetail } from '../../api/schema.js';
-import { getReport, send, sendFile } from '../app/client.js';
+import { ApiError, reportUrl, send, sendFile } from '../app/client.js';
 import { newDraft, saveDraft, withDecided } from './draft.js';
 import { importHref, tableKey } from './state.js';
 
@@ -7,7 +7,9 @@ import { importHref, tableKey } from './state.js';
 export async function openRejectedRows({ id, file: source, resource, ordered }: RunDetail, report: string) {
   const job = ordered?.job;
   const name = `${source.replace(/( rejected)?\.[^.]*$/, '')} ${report}`;
-  const rows = new File([await getReport(id, report)], name);
+  const response = await fetch(reportUrl(id, report));
+  if (!response.ok) throw new ApiError(response.status, `${report} is not there any more.`);
+  const rows = new File([await response.blob()], name);
   const upload = await sendFile(rows, new AbortController().signal, () => undefined);
   const order = { kind: 'import', job, file: upload.id, options: { dry_run: true }, once: true };
   const check = await send<Accepted>('POST', '/runs', order);

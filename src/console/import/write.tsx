@@ -61,12 +61,12 @@ export function PlanStep({ of: { carryOut, write, hrefOf }, run }: { of: Importi
 }
 
 /** The run that writes, live; then what came of it, what to do next, and the way back. */
-export function ResultStep({ of: { name, checked, hrefOf }, id }: { of: Importing; id: string }) {
+export function ResultStep({ of: { name, checked }, id }: { of: Importing; id: string }) {
   const job = checked.data?.ordered?.job;
   const where = <Link href={`/runs/${id}`}>The page of this run</Link>;
   return (
     <>
-      <RunPanel id={id} title={`Import ${name}`} where={where} correctAt={hrefOf('check')} />
+      <RunPanel id={id} title={`Import ${name}`} where={where} />
       {typeof job === 'object' && <SaveJob job={job} file={name} />}
     </>
   );

@@ -29,14 +29,12 @@ interface RunPanelProps {
   /** Of the tab; else the name of the file. */
   readonly title?: string;
   readonly where?: ReactNode;
-  /** Where its rows can be corrected in a grid. */
-  readonly correctAt?: string | undefined;
   /** Stands below the first line, whichever run it is. */
   readonly children?: ReactNode;
 }
 
 /** A run, told from top to bottom: how it stands, what to do, how it went, its rows. */
-export function RunPanel({ id, title, where, correctAt, children }: RunPanelProps) {
+export function RunPanel({ id, title, where, children }: RunPanelProps) {
   const { run, error, lost } = useLiveRun(id);
   const status = run?.status;
   useEffect(() => {
@@ -59,12 +57,12 @@ export function RunPanel({ id, title, where, correctAt, children }: RunPanelProp
       )}
       {children}
       {lost && <ConnectionLost lastSeen={lost} />}
-      {run && <RunContent key={run.id} run={run} correctAt={correctAt} />}
+      {run && <RunContent key={run.id} run={run} />}
     </div>
   );
 }
 
-function RunContent({ run, correctAt }: { run: RunDetail } & Pick<RunPanelProps, 'correctAt'>) {
+function RunContent({ run }: { run: RunDetail }) {
   const [params] = useUrlParams();
   const isExport = run.kind === 'export';
   const rows = run.here && !isExport && run.status !== 'waiting';
@@ -78,7 +76,7 @@ function RunContent({ run, correctAt }: { run: RunDetail } & Pick<RunPanelProps,
       <div className={open ? 'beside open' : 'beside'}>
         <div className="stack">
           {!isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
-          <NextStepsCard run={run} correctAt={correctAt} />
+          <NextStepsCard run={run} />
           {!run.here && run.status !== 'failed' && run.status !== 'waiting' && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
@@ -176,7 +174,7 @@ function OutcomeFigures({ run, counts, chosen }: { run: RunDetail; counts: Outco
   );
 }
 
-function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelProps, 'correctAt'>) {
+function NextStepsCard({ run }: { run: RunDetail }) {
   const steps = nextSteps(run);
   if (steps.length === 0 && (run.kind === 'export' || !isComplete(run))) return null;
   return (
@@ -189,11 +187,11 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelPro
             <li key={text}>
               <Prose as="p">{text}</Prose>
               {verb && <VerbButton run={run} verb={verb} look="primary" />}
-              {isRejected(report) && <CorrectHere run={run} report={report} correctAt={correctAt} />}
+              {run.ordered && isRejected(report) && <CorrectHere run={run} report={report} />}
               {report && (
                 <ButtonLink icon="download" href={reportUrl(run.id, report)} download={report} word={report} />
               )}
-              {isRejected(report) && run.ordered && (
+              {run.ordered && isRejected(report) && (
                 <ButtonLink icon="import" href={`/import?like=${run.id}`} word="Import the corrected file" />
               )}
               {show && <ButtonLink href={`/runs/${run.id}?outcome=${show}`} word="Show them" />}
@@ -208,22 +206,14 @@ function NextStepsCard({ run, correctAt }: { run: RunDetail } & Pick<RunPanelPro
 
 const isRejected = (report = ''): report is string => report.startsWith('rejected.');
 
-/** In the grid of the import that this run belongs to, where that file may be sent once more; else in one of the rejected rows. */
-function CorrectHere({
-  run,
-  report,
-  correctAt,
-}: { run: RunDetail; report: string } & Pick<RunPanelProps, 'correctAt'>) {
+/** In the grid of an import of their own. */
+function CorrectHere({ run, report }: { run: RunDetail; report: string }) {
   const [, go] = useLocation();
   const whyNot = useWhyNot('operator');
   const open = useOnce({ mutationFn: async () => go(await openRejectedRows(run, report)) });
-  const word = 'Correct them here';
-  if (correctAt !== undefined && !run.outcomes?.rejected && !summaryOf(run)?.append)
-    return <ButtonLink look="primary" icon="correct" href={correctAt} word={word} />;
-  if (!run.ordered) return null;
   return (
     <>
-      <Button look="primary" icon="correct" why={whyNot} change={open} word={word} />
+      <Button look="primary" icon="correct" why={whyNot} change={open} word="Correct them here" />
       <ActionError error={open.error} />
     </>
   );
