@@ -6,6 +6,8 @@ import { setFlagsFromString } from 'node:v8';
 // Where a machine has much memory, V8 lets garbage lie: twice what is in use and more. At this growth a run needs a third less
 // memory for at most a tenth more of its own time (bench/cases/memory.mjs, import-0ms.mjs).
 setFlagsFromString('--heap-growing-percent=70');
+// Several threads that collect young garbage together cost more processor time than one, and a run ends no sooner for them.
+setFlagsFromString('--no-parallel-scavenge');
 // HTTP answers are parsed by WebAssembly. V8 would compile it anew with its optimiser after two answers: that costs a fifth of
 // the processor time of a small import and 20 MB, and 20,000 answers are parsed no faster for it.
 setFlagsFromString('--no-wasm-tier-up');
