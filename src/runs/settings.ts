@@ -367,6 +367,7 @@ export function resolveSettings(
   const inbox = path.resolve(cwd, data.inbox ?? path.join(home, 'inbox'));
   const usersFile = path.resolve(cwd, data.usersFile ?? path.join(home, 'users.json'));
   if (auth?.kind === 'file') secretFiles.push(auth.path);
+  const patienceMs = Math.round(patience * 60_000);
   const { host = '127.0.0.1', port } = PORT.exec(data.http)?.groups ?? {};
   const roots = data.roots?.split(path.delimiter).filter((one) => one.trim() !== '');
   // The working folder counts where nothing else is stated, unless it is the root of the file system.
@@ -382,8 +383,8 @@ export function resolveSettings(
         ? undefined
         : { host: host.replace(/^\[|\]$/g, ''), port: Number(port), stated: stated.has('ROWFERRY_HTTP') },
     timeoutMs: Math.round(timeout * 1000),
-    patienceMs: Math.round(patience * 60_000),
-    firstAnswerMs: stated.has('ROWFERRY_PATIENCE') ? Math.round(patience * 60_000) : FIRST_ANSWER_MS,
+    patienceMs,
+    firstAnswerMs: stated.has('ROWFERRY_PATIENCE') ? patienceMs : FIRST_ANSWER_MS,
     settleWindowMs: settleWindow,
     leaseMs: Math.round(lease * 1000),
     secrets: [...secretsOf(stated), ...proxySecrets(env)],

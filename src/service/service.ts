@@ -62,10 +62,10 @@ export function openService(options: ServiceOptions): Service {
   const patienceMs = options.patienceMs ?? 15 * 60_000;
   const notify = outageReporter(clock, log, () => tokens.secrets, options.onOutage);
   const { firstAnswerMs = patienceMs } = options;
-  let hasAnswered = options.channel !== undefined;
   const patience = {
     get ms() {
-      return hasAnswered ? patienceMs : Math.min(patienceMs, firstAnswerMs);
+      const isReached = options.channel !== undefined || channel.parts.http.hasAnswered;
+      return isReached ? patienceMs : Math.min(patienceMs, firstAnswerMs);
     },
     notify,
   };
@@ -79,10 +79,7 @@ export function openService(options: ServiceOptions): Service {
     patience,
     log,
     signal,
-    observe(exchange) {
-      hasAnswered ||= exchange.status !== undefined;
-      options.observe?.(exchange);
-    },
+    ...(options.observe ? { observe: options.observe } : {}),
     ...(options.mayWrite ? { mayWrite: options.mayWrite } : {}),
   });
   let closed = false;

@@ -309,6 +309,7 @@ export function openNetwork(options: NetworkOptions): Network {
       };
       return {
         ...user(live),
+        hasAnswered: true,
         share: () => user(new Set()),
         async close() {
           closed = true;

@@ -143,7 +143,13 @@ async function demo(cli: Cli, withConsole: boolean): Promise<number> {
       const call = { settings, env: {}, cwd: home, signal, onNotice: listener.notice, log };
       return followRun(importFile({ file, job: jobFile, ...call }), context);
     });
-    if (result) print(cli, nextSteps(...[result.reportDir, file, jobFile, home].map((path) => relativePath(path))));
+    if (result) {
+      const reports = relativePath(result.reportDir);
+      print(
+        cli,
+        nextSteps({ reports, file: relativePath(file), job: relativePath(jobFile), home: relativePath(home) }),
+      );
+    }
     if (withConsole && result) return await showConsole(cli, home, sandbox);
     // Rows that need a person are what the demo is there to show.
     return code === EXIT.needsPerson ? EXIT.ok : code;
@@ -182,7 +188,9 @@ async function freshHome(cwd: string): Promise<string> {
   }
 }
 
-const nextSteps = (reports = '', file = '', job = '', home = ''): string => `
+type DemoPaths = Readonly<Record<'reports' | 'file' | 'job' | 'home', string>>;
+
+const nextSteps = ({ reports, file, job, home }: DemoPaths): string => `
 What to try next
   1. Open ${reports}/report.html in a browser: the run on one page.
   2. Start a sandbox of your own in one terminal:

@@ -73,6 +73,10 @@ export function openHttp(options: HttpOptions) {
   }
 
   return {
+    /** Whether anything was answered yet, whatever. */
+    get hasAnswered(): boolean {
+      return shared.hasAnswered;
+    },
     exchange: (request: HttpRequest) => exchange(active, request),
     /** One user's share of the connections: after its `close`, which waits for its own requests alone, it sends nothing more. */
     share() {
