@@ -43,6 +43,8 @@ export function get<T>(path: string, query?: Query, signal?: AbortSignal): Promi
   return ask<T>(urlOf(path, query), { signal: signal ?? null });
 }
 
+export const getReport = async (run: string, report: string) => (await answerOf(reportUrl(run, report))).blob();
+
 export const reportUrl = (run: string, report: string) =>
   urlOf(`/runs/${encodeURIComponent(run)}/reports/${encodeURIComponent(report)}`);
 
@@ -72,16 +74,21 @@ export function sendFile(file: File, signal: AbortSignal, onSent: (part: number)
 const NO_ANSWER = 'rowferry does not answer. The page goes on when it does; what you sent, send again.';
 
 async function ask<T>(address: string, init: RequestInit): Promise<T> {
+  const response = await answerOf(address, { ...init, headers: { accept: 'application/json', ...init.headers } });
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+async function answerOf(address: string, init?: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(address, { ...init, headers: { accept: 'application/json', ...init.headers } });
+    response = await fetch(address, init);
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
     throw new ApiError(0, NO_ANSWER);
   }
-  const text = await response.text();
-  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
-  throw problemOf(response.status, text);
+  if (response.ok) return response;
+  throw problemOf(response.status, await response.text());
 }
 
 function problemOf(status: number, text: string): ApiError {

@@ -32,6 +32,7 @@ export const every =
   (ms: number | false = AGAIN_MS) =>
   ({ state: { data, error } }: Asked) =>
     (data !== undefined && ms) || (error instanceof ApiError && error.isTransient && AGAIN_MS);
+
 export const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({ onError }),

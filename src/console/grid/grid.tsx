@@ -234,7 +234,7 @@ const GridRow = memo(function GridRow({ place, row, columns, look, isOpen, curso
         {row && look.beside?.(row)}
       </div>
       {columns.map(({ index, start, size }) => {
-        const { text, content, className = '', invalid, mark } = row ? look.cellOf(row, index) : ({ text: '' } as Cell);
+        const { text, content, className = '', invalid, mark } = row ? look.cellOf(row, index) : LOADING_CELL;
         const isSelected = index >= left && index <= right;
         return (
           <div
@@ -260,3 +260,5 @@ const GridRow = memo(function GridRow({ place, row, columns, look, isOpen, curso
     </div>
   );
 });
+
+const LOADING_CELL: Cell = { text: '' };

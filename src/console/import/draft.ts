@@ -21,7 +21,7 @@ export interface Draft {
   readonly last?: string;
 }
 
-interface Decided {
+export interface Decided {
   /** As it was changed here, or the name of a saved one. Absent: as suggested. */
   readonly job?: OrderedJob | undefined;
   /** The check that was looked at when another table was chosen. */

@@ -6,6 +6,7 @@ import { get, type Query, send, withParams } from '../app/client.js';
 import { client, jobQuery, resourcesQuery, runQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
 import {
+  type Decided,
   type Draft,
   type Job,
   loadDraft,
@@ -34,10 +35,23 @@ function sourceIn(params: URLSearchParams): TableOptions {
   };
 }
 
-export const tableKey = (table: Query) => String(withParams(new URLSearchParams(), table));
+const tableKey = (table: Query) => String(withParams(new URLSearchParams(), table));
 
-export const importHref = (id: string, query: Query) =>
+const importHref = (id: string, query: Query) =>
   `/import/${encodeURIComponent(id)}?${withParams(new URLSearchParams(), query)}`;
+
+/** Keeps what is decided of an upload that somebody begins with, and answers where they begin. */
+export function beginDraft({ id, name }: Uploaded, resource: string | undefined, decided: Decided, at: Query): string {
+  const table = { resource };
+  const last = importHref(id, { ...at, ...table });
+  saveDraft(localStorage, { ...withDecided(newDraft(id, name), tableKey(table), decided), last });
+  return last;
+}
+
+/** A dry run. Somebody waits for it: what goes wrong is told at once. */
+export const checkOrder = (file: string, job: OrderedJob | undefined) => {
+  return { kind: 'import', job, file, options: { dry_run: true }, once: true };
+};
 
 /**
  * An import, as all its steps see it. Where somebody is stands in the address: the step, how the table is read, what its rows are,
@@ -117,12 +131,7 @@ export function useImport(id: string) {
     async mutationFn({ saved }: { saved?: string }) {
       const allEdits = composeEdits(editsOf(ordered?.corrections), editsOf(openEdits), table.data?.headings);
       const order = {
-        kind: 'import',
-        job: await asShown(saved ?? job),
-        file: id,
-        options: { dry_run: true },
-        // Somebody waits for it: what goes wrong is told at once.
-        once: true,
+        ...checkOrder(id, await asShown(saved ?? job)),
         ...(allEdits.size > 0 && { corrections: corrections(allEdits) }),
       };
       const begun = await send<Accepted>('POST', '/runs', order);

@@ -9,8 +9,8 @@ import { usePageTitle } from '../app/shell.js';
 import { percent } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Card, Moment, NameLink, takeFocus } from '../kit/parts.js';
-import { listDrafts, newDraft, saveDraft, withDecided } from './draft.js';
-import { importHref, tableKey } from './state.js';
+import { listDrafts } from './draft.js';
+import { beginDraft } from './state.js';
 
 const MOST_DRAFTS = 8;
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
@@ -34,15 +34,13 @@ export function Upload() {
       if (file.size === 0) throw new ApiError(422, `${file.name} is empty.`);
       const { signal } = pageLeft;
       setSent(0);
-      const { id, name } = await sendFile(file, signal, setSent);
+      const sentFile = await sendFile(file, signal, setSent);
       const likeRun = like === null ? undefined : await get<RunDetail>(`/runs/${encodeURIComponent(like)}`, {}, signal);
       const chosen = likeRun?.ordered?.job ?? job;
       // A saved job is chosen on the next page; one that no file holds is what was decided.
       const own = chosen !== null && typeof chosen === 'object' ? chosen : undefined;
-      const table = { resource: own && likeRun?.resource };
-      const last = importHref(id, { step: 'table', ...table, job: own ? null : String(chosen ?? '') });
-      saveDraft(localStorage, { ...withDecided(newDraft(id, name), tableKey(table), { job: own }), last });
-      go(last);
+      const at = { step: 'table', job: own ? null : String(chosen ?? '') };
+      go(beginDraft(sentFile, own && likeRun?.resource, { job: own }, at));
     },
   });
   const take = ({ target }: ChangeEvent<HTMLInputElement>) => {

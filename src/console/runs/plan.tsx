@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { Plan, RunDetail } from '../../api/schema.js';
 import type { ReconcileFacts } from '../../model/reconcile.js';
 import { changesText, orphanRule, orphanStateText } from '../../report/wording.js';
-import { urlOf } from '../app/client.js';
+import { reportUrl } from '../app/client.js';
 import { Pending } from '../app/faults.js';
 import { useLabels } from '../app/fields.js';
 import { planQuery } from '../app/queries.js';
@@ -209,7 +209,7 @@ function Value({ children, fresh = false }: { children: string; fresh?: boolean 
 /** Records of the service that the file does not hold, since when, and what becomes of them. */
 export function Orphans({ run, orphans }: { run: string; orphans: ReconcileFacts['orphans'] }) {
   const { total, fresh, held_reason: heldReason, first = [] } = orphans;
-  const href = urlOf(`/runs/${run}/reports/orphans.csv`);
+  const href = reportUrl(run, 'orphans.csv');
   return (
     <Card
       flush
