@@ -1,4 +1,4 @@
-import { hasPlanBrakes, trippedByPlan } from '../pipeline/plan/brakes.js';
+import { needsWholePlan, trippedByPlan } from '../pipeline/plan/brakes.js';
 import { openAppendGuard } from './rows/append-guard.js';
 import { takeWriteLock } from './rows/connection.js';
 import { matchRows } from './rows/match.js';
@@ -41,7 +41,7 @@ export async function executeImport(run: Run): Promise<RunResult> {
     let matched = await lookUp();
     run.planned = await loadGivenPlan(run);
     if (!run.past.passed) {
-      const wholePlan = run.request.dryRun || references?.isOpen || hasPlanBrakes(run.job.brakes);
+      const wholePlan = run.request.dryRun || references?.isOpen || needsWholePlan(run.job.brakes, matched.counts);
       const counts = wholePlan ? await planRows(run, matched, references?.see) : { ...matched.counts };
       if (references) {
         counts.named = references.planned;

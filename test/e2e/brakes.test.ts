@@ -118,6 +118,13 @@ describe('a brake on the plan', () => {
     expect(forced.summary.warnings.join('\n')).toMatch(new RegExp(`--force.*${name}`));
   });
 
+  it('leaves a plan to be approved where nothing but the number of rows stops it', async () => {
+    const braked = await desk.import(await tenRows(), job({ min_rows: 11 }));
+    const approved = await desk.approve(braked.summary.run, 'Ada Park');
+    expect(approved.outcomes).toEqual(PLANNED);
+    expect(approved.commits).toBe(5);
+  });
+
   it('names every brake that it trips', async () => {
     const run = await desk.import(
       await tenRows(),

@@ -55,12 +55,14 @@ const isShare = (limit: string | number): boolean => String(limit).endsWith('%')
 const isExempt = (limit: string | number, of: number, corrected: boolean): boolean =>
   isShare(limit) && (corrected || of < SMALL_COUNT);
 
-/** Whether a job must be planned whole before its first write. */
-export function hasPlanBrakes(brakes: Brakes): boolean {
-  return [brakes.max_invalid, brakes.max_updates, brakes.max_creates, brakes.max_cleared, brakes.max_change].some(
-    (limit) => limit !== undefined,
-  );
+/** Whether a file must be planned whole before its first write: also one with too few rows, whose plan may be approved. */
+export function needsWholePlan(brakes: Brakes, plan: PlanCounts): boolean {
+  const { max_invalid, max_updates, max_creates, max_cleared, max_change } = brakes;
+  const limits = [max_invalid, max_updates, max_creates, max_cleared, max_change];
+  return recordRows(plan) < brakes.min_rows || limits.some((limit) => limit !== undefined);
 }
+
+const recordRows = ({ rows, noRecords = 0 }: PlanCounts): number => rows - noRecords;
 
 /** One sentence for each brake the plan trips; none: the run may write. Contract, section 8. */
 export function trippedByPlan(
@@ -92,7 +94,7 @@ export function trippedByPlan(
     exempt: (limit) => isExempt(limit, plan.rows, corrected),
   });
 
-  const records = plan.rows - (plan.noRecords ?? 0);
+  const records = recordRows(plan);
   if (records < brakes.min_rows) {
     const rows = records === 0 ? 'no data rows' : `${formatNumber(records)} data row${records === 1 ? '' : 's'}`;
     sentences.push(`min_rows: the file has ${rows}; the job asks for at least ${formatNumber(brakes.min_rows)}.`);
