@@ -287,6 +287,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
         jobs: readJobs,
         scheduled: (jobs) => scheduledFiles(jobs).flatMap((file) => candidatePaths(file, settings)),
         isBegun: (run) => isBegunHere(home, run),
+        home: { id, shared: opened.kind !== 'embedded' },
         queue,
         log,
         notice,

@@ -208,8 +208,18 @@ type Ledger = ReturnType<typeof openLedger>;
 
 const ENTRY_FILE = 'entry.json';
 
-/** Beside the entries, what is known of each claim: its entry, and where it ends. */
-const recordSchema = z.object({ entry: z.string().optional(), folder: z.string().optional() });
+/**
+ * Beside the entries, what is known of each claim: its entry, where it ends, and the data folders (`homeId`) that took it, with a
+ * queue that others share or not, and that began its run.
+ */
+const recordSchema = z.object({
+  entry: z.string().optional(),
+  folder: z.string().optional(),
+  taken: z.string().optional(),
+  shared: z.boolean().optional(),
+  begun: z.string().optional(),
+});
+type ClaimHomes = Pick<ClaimRecord, 'taken' | 'shared' | 'begun'>;
 type ClaimRecord = z.output<typeof recordSchema>;
 
 /**
@@ -273,6 +283,9 @@ export function openLedger(inbox: string) {
     },
     /** The claim is about to end in this folder, relative to the drop folder. */
     recordMove: (claim: ClaimId, folder: string): Promise<void> => updateRecord(claim, { folder }),
+    /** To be said before its file is taken, and before its run sends anything. */
+    recordHome: (claim: ClaimId, homes: ClaimHomes): Promise<void> => updateRecord(claim, homes),
+    homesOf: (claim: ClaimId): Promise<ClaimHomes> => readRecord(claim),
     isEntered: async (claim: ClaimId): Promise<boolean> => (await readRecord(claim)).entry !== undefined,
     /** The folder that was last said by `recordMove`; whether the claim got there, the folders tell. */
     movedTo: async (claim: ClaimId): Promise<string | undefined> => (await readRecord(claim)).folder,

@@ -24,6 +24,8 @@ export interface InboxOptions {
   readonly scheduled: (jobs: JobFiles) => readonly string[];
   /** Whether the run of a claim was begun: then it goes on, whatever became of its job file since. Never, where absent. */
   readonly isBegun?: (run: string) => Promise<boolean>;
+  /** `homeId` of this worker's data folder, and whether others share its queue. */
+  readonly home?: { readonly id: string; readonly shared: boolean };
   /** Gets a job for every claim. */
   readonly queue: Pick<Queue, 'add' | 'getJob'>;
   readonly log: Logger;
@@ -62,7 +64,7 @@ const fileVersion = ({ ino, size, mtimeMs }: Stats): string => `${ino} ${size} $
  * `processing/`, the folder being the truth, and its run is resumed. Every step may be done again.
  */
 export async function openInbox(options: InboxOptions) {
-  const { folder, jobsDir, queue, log, isBegun = async () => false, quietMs = 2000 } = options;
+  const { folder, jobsDir, home, queue, log, isBegun = async () => false, quietMs = 2000 } = options;
   const { dir } = folder;
   const alerts = openAlerts(options.notice);
   const scanFolders = openFolderScan(dir, alerts);
@@ -117,7 +119,9 @@ export async function openInbox(options: InboxOptions) {
     try {
       const now = await lstatIfExists(path);
       if (!now || fileVersion(now) !== fileVersion(info)) return;
-      const claim = await claimFile(dir, dropped);
+      const claim = await claimFile(dir, dropped, async (one) => {
+        if (home) await folder.ledger.recordHome(one, { taken: home.id, shared: home.shared });
+      });
       waiting.delete(path);
       if (claim) await enqueueOrRefuse(claim, jobs);
     } catch (error) {
@@ -165,12 +169,24 @@ export async function openInbox(options: InboxOptions) {
     );
   }
 
+  /** What a worker with a queue of its own has is at work there, for all that can be known here. */
+  async function isForeign(claim: Claim): Promise<boolean> {
+    const { taken, shared, begun } = await folder.ledger.homesOf(claim);
+    if (!home || taken === undefined || [taken, begun].includes(home.id) || (shared && home.shared)) return false;
+    const text =
+      `A worker with another data folder and another queue has the file ${displayName(claim.file)}: it is left to that worker. ` +
+      `Where that one is gone for good, move the file back into ${claim.job}/. Workers on one drop folder share a queue on Redis or PostgreSQL.`;
+    alerts.raise(`claim:${claim.dir}`, text);
+    return true;
+  }
+
   /** Offers again what lies in `processing/` and has no job: the queue may have forgotten it, or its process have died. */
   async function recheckClaims(): Promise<void> {
     try {
       const jobs = await readJobs();
       if (!jobs || closed) return;
       for (const claim of await listClaims(dir)) {
+        if (await isForeign(claim)) continue;
         const job = await queue.getJob(claimJobId(claim));
         if (job && job.finishedOn === undefined) continue;
         // What ended without being put away had bad luck on its last step.
@@ -222,15 +238,20 @@ let lastRun = 0;
 
 /**
  * Takes a file by renaming it into a folder of its own: of several workers one succeeds. Undefined where another one, or
- * whoever dropped it, was faster. Rejects with the fault of the file system; the file is then where it was.
+ * whoever dropped it, was faster. `note` is told before. Rejects with the fault of the file system; the file is then where it was.
  */
-export async function claimFile(inbox: string, { job, path, name, marker }: Dropped): Promise<Claim | undefined> {
+export async function claimFile(
+  inbox: string,
+  { job, path, name, marker }: Dropped,
+  note: (claim: Claim) => Promise<void> = async () => undefined,
+): Promise<Claim | undefined> {
   const parent = join(inbox, 'processing', safeSegment(job));
   await makeFolders(parent);
   lastRun = Math.max(Date.now(), lastRun + 1);
   const claim = claimOf(inbox, job, newRunId(new Date(lastRun)), claimedName(name));
   await makeSharedFolder(claim.dir);
   try {
+    await note(claim);
     // The marker first: it is of this file, and not of the next one of that name.
     if (marker) await unlink(marker.path);
     await rename(path, claim.file);

@@ -274,7 +274,10 @@ class Delivery {
     if (isForeign && origin.claim) throw unrecoverable(`The job names run ${named}, which it has not begun.`);
     if (isForeign) this.log.warn({ run: named }, 'the job names a run that it has not begun: it gets one of its own');
     if (trusted && !isForeign) return trusted;
-    const state = freshState(named === undefined || isForeign ? await freshRunId(home) : named);
+    const fresh = freshState(named === undefined || isForeign ? await freshRunId(home) : named);
+    // The drop folder knows where a run was begun of whose job the queue knows nothing any more.
+    const begun = origin.claim && (await this.deps.dropFolder.ledger.homesOf(origin.claim)).begun;
+    const state = { ...fresh, ...(begun !== undefined && { home: begun }) };
     await job.updateProgress(state);
     return state;
   }
@@ -378,6 +381,7 @@ class Delivery {
       }
       // Not before: a job that is left to other workers is not to be put back by this one when the queue knows it no more.
       beginTicket(settings.home, this.job, this.state.run);
+      if (origin.claim) await deps.dropFolder.ledger.recordHome(origin.claim, { begun: deps.homeId });
       this.state = this.ownedState();
       await this.job.updateProgress(this.state);
       const signal = scheduleLease ? AbortSignal.any([stop, scheduleLease.lost]) : stop;

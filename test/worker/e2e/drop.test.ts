@@ -2,16 +2,21 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FULL } from '../../support/full.js';
 import { openToOthers } from '../../support/process.js';
 import { sharedStores } from '../../support/servers.js';
 import { expectTruth } from '../../support/truth.js';
 import { until } from '../../support/until.js';
-import { assetSheet, type Crew, openCrew, told } from '../../support/worker.js';
+import { ASSETS, assetSheet, type Crew, openCrew, told } from '../../support/worker.js';
+import { repeated } from './two-folders.js';
 
 let crew: Crew;
 afterEach(() => crew?.close());
+
+/** Rows that cannot be looked up: each that is sent again is there twice. */
+const APPENDS = JSON.stringify({ ...JSON.parse(ASSETS), match: { key: 'none' } });
 
 /** Writes the sheet piece by piece, and rests half as long as a drop folder waits. */
 const WRITER = `
@@ -67,5 +72,45 @@ describe.each(stores)('two workers and one drop folder on $name', ({ start }) =>
     // Both had their share.
     for (const worker of workers) expect(worker.coordinates()).toBe(true);
     for (const one of ['one', 'two']) expect(await openToOthers(crew.home(one))).toEqual([]);
+  }, 240_000);
+
+  /** The first one in the middle of a run. */
+  async function inTheMiddle() {
+    crew = await openCrew({
+      server: await start(),
+      sandbox: { latencyMs: 40 },
+      jobs: { assets: APPENDS },
+      env: { ROWFERRY_CONCURRENCY: '4' },
+    });
+    const one = await crew.worker('one');
+    await crew.drop('a.csv', assetSheet(800));
+    await until(() => crew.sandbox.commits.length > 20, { what: 'the middle of the run' });
+    return one;
+  }
+
+  /** What was under way when a process was killed stays unknown, and is not sent again. */
+  async function expectOnce() {
+    const { summary } = await crew.only(120_000);
+    const { created = 0, unknown = 0 } = summary.rows;
+    expect(created + unknown).toBe(800);
+    expect(repeated(crew.sandbox.records('asset').map((record) => record['serial_number']))).toEqual([]);
+  }
+
+  it('with queues of their own: one leaves to the other what that has taken', async () => {
+    await inTheMiddle();
+    await crew.worker('two', { env: { ROWFERRY_QUEUE_URL: '' } });
+    await expectOnce();
+  }, 240_000);
+
+  it('whose queue was emptied: one waits for the other with rows that would be there twice', async () => {
+    const one = await inTheMiddle();
+    await one.kill();
+    const client = new Redis(crew.server.url ?? '');
+    await client.flushall();
+    client.disconnect();
+    const two = await crew.worker('two');
+    await until(() => two.err().includes('it is waited for'), { withinMs: 30_000, what: 'the other one' });
+    await crew.worker('one');
+    await expectOnce();
   }, 240_000);
 });
