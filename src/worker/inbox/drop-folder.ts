@@ -296,7 +296,8 @@ export function openLedger(inbox: string) {
           const run = /^(.+)\.run$/.exec(file)?.[1];
           if (run === undefined || (await isFolder(claimFolder(inbox, { job, run })))) continue;
           const { folder } = await readRecord({ job, run });
-          if (folder === undefined || !(await isFolder(join(inbox, folder)))) await rm(join(root, job, file));
+          if (folder === undefined || !(await isFolder(join(inbox, folder))))
+            await rm(join(root, job, file), { force: true });
         }
       }
     },

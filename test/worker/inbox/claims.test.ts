@@ -1,5 +1,6 @@
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { REPORT_NAMES } from '../../../src/report/summary.js';
 import { inlineJob } from '../../../src/runs/job-file.js';
@@ -158,6 +159,18 @@ describe('ends', () => {
     expect(await place.folder.endFolder(second)).toBe(folders[1]);
     const [again] = (await claimsOf({ 'c.csv': 'A' })).slice(-1);
     expect(again && (await check(again)).verdict).toBe('repeated');
+  });
+
+  it('are forgotten by several at once: workers with ROWFERRY_KEEP_DAYS may start together', async () => {
+    const { ledger } = place.folder;
+    const runs = Array.from({ length: 200 }, (_, i) => `20261122T134100${String(i).padStart(3, '0')}Z-0000`);
+    for (const run of runs) await ledger.recordMove({ job: 'assets', run }, `done/assets/${run}`);
+    const late = async (ms: number) => {
+      await pause(ms);
+      await ledger.prune();
+    };
+    await Promise.all([ledger.prune(), late(1), late(5), late(10)]);
+    expect(await names(place.dir, '.ledger', 'assets')).toEqual([]);
   });
 
   it('refuses names that lead elsewhere (84)', async () => {
