@@ -202,6 +202,9 @@ describe('options', () => {
       apply: false,
       company: '1',
       file: new URL('file:///a.csv'),
+      log: 5,
+      envFile: 5,
+      onNotice: 'console',
     };
     const error = await refusal(importFile(misspelt as unknown as ImportOptions));
     expect(error).toMatchObject({
@@ -213,6 +216,9 @@ describe('options', () => {
         '`dryRun` must be true or false',
         '`apply` is no option of this call',
         '`company` must be a whole number from 1',
+        '`log` must be an object',
+        '`envFile` must be text or false',
+        '`onNotice` must be a function',
       ],
     });
     expect(desk.sandbox.commits).toHaveLength(0);
