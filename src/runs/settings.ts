@@ -560,10 +560,12 @@ function readDotEnv(file: string, env: NodeJS.ProcessEnv) {
     if (/^ROWFERRY_/i.test(name) && value.includes('\ufffd'))
       throw usageError(`${name} in ${file} holds a character that is no UTF-8. Save the file as UTF-8.`);
   const name = path.basename(file);
-  const proxies = Object.keys(values).filter((one) => /^(https?|no)_proxy$/i.test(one) && env[one] === undefined);
+  const ignored = Object.keys(values).filter(
+    (one) => /^((https?|no)_proxy|node_extra_ca_certs)$/i.test(one) && env[one] === undefined,
+  );
   return {
     values,
-    warnings: proxies.map(
+    warnings: ignored.map(
       (one) => `${one} stands in ${name}, where it counts for nothing: it is set in the environment alone`,
     ),
   };

@@ -216,11 +216,12 @@ describe('settings', () => {
       await writeFile(dotEnv, content);
       return resolve();
     };
-    const settings = await written('\uFEFF# remark\nHTTPS_PROXY=http://p:1\n');
+    const settings = await written('\uFEFF# remark\nHTTPS_PROXY=http://p:1\nNODE_EXTRA_CA_CERTS=ca.pem\n');
     expect(settings.warnings).toEqual([
       'HTTPS_PROXY stands in .env, where it counts for nothing: it is set in the environment alone',
+      'NODE_EXTRA_CA_CERTS stands in .env, where it counts for nothing: it is set in the environment alone',
     ]);
-    expect(resolve({ HTTPS_PROXY: 'http://p:1' }).warnings).toEqual([]);
+    expect(resolve({ HTTPS_PROXY: 'http://p:1', NODE_EXTRA_CA_CERTS: 'ca.pem' }).warnings).toEqual([]);
     const wide = written(Buffer.from('\uFEFFROWFERRY_COMPANY=5\r\n', 'utf16le'));
     await expect(wide).rejects.toThrow(`${dotEnv} is UTF-16, or no text at all. Save it as UTF-8.`);
     const ansi = (text: string) => written(Buffer.from(text, 'latin1'));
