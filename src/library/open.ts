@@ -192,9 +192,10 @@ function publicError(thrown: unknown, redact: (text: string) => string, aborted:
   const interrupted = aborted && error.kind !== 'usage' && error.code !== 'interrupted';
   const message = redact(error.message);
   const details = error.details.map(redact);
-  if (!interrupted && message === error.message && details.every((line, i) => line === error.details[i])) return error;
+  const isClean = message === error.message && details.every((line, i) => line === error.details[i]);
+  if (!interrupted && isClean) return error;
   return new RunError(error.kind, message, details, {
-    ...(message === error.message && { cause: error }),
+    ...(isClean && { cause: error }),
     ...(error.status !== undefined && { status: error.status }),
     code: interrupted ? 'interrupted' : error.code,
   });

@@ -1,5 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type EnqueueOptions,
@@ -252,6 +253,10 @@ describe('errors', () => {
       exitCode: 1,
       error: { code: 'token_refused', status: 401 },
     });
+    const job = { ...JOB, constants: { [settings.apiToken]: 'x' } };
+    const misplaced = await refusal(importFile({ ...(await given(1)), job, settings }));
+    expect(misplaced?.details.join()).toContain('[secret]');
+    expect(inspect([misplaced, refused], { depth: 9 })).not.toContain('that-is-wrong');
     const told: string[] = [];
     const away = await importFile({
       ...(await given(1)),
