@@ -18,12 +18,13 @@ const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder: str
 enableCompileCache?.(fileURLToPath(new URL('../cache', import.meta.url)));
 
 // After that, so that it is kept as well.
-const [{ EXIT }, { makePrivate }, { presentFailure, processIo }, { openCli, runCli }] = await Promise.all([
-  import('../model/error.js'),
-  import('../runs/run/layout.js'),
-  import('./io.js'),
-  import('./program.js'),
-]);
+const [{ EXIT }, { makePrivate }, { presentFailure, processIo, reportInterrupted }, { openCli, runCli, wantsJson }] =
+  await Promise.all([
+    import('../model/error.js'),
+    import('../runs/run/layout.js'),
+    import('./io.js'),
+    import('./program.js'),
+  ]);
 
 makePrivate();
 
@@ -40,7 +41,19 @@ process.on('uncaughtException', (error) => {
   process.exit(EXIT.failed);
 });
 
-const code = await runCli(process.argv.slice(2), cli);
+const words = process.argv.slice(2);
+for (const [signal, code] of [
+  ['SIGINT', EXIT.sigint],
+  ['SIGTERM', EXIT.sigterm],
+] as const) {
+  process.on(signal, () => {
+    // Commands that have something to bring to an end listen, too.
+    if (process.listenerCount(signal) === 1)
+      process.exit(reportInterrupted(cli, 'Interrupted.', code, wantsJson(words)));
+  });
+}
+
+const code = await runCli(words, cli);
 // What was printed reaches a slow reader before the process ends; idle connections do not keep it alive.
 await new Promise<void>((done) => {
   process.stdout.write('', () => process.stderr.write('', () => done()));

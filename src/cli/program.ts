@@ -114,7 +114,7 @@ function fullName(command: Command): string {
 const helpWidth = (columns: number | undefined): number => Math.min(columns || 120, 120);
 
 /** `--json` of any command, also when its other arguments are wrong. */
-function wantsJson(argv: readonly string[]): boolean {
+export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end < 0 ? undefined : end).includes('--json');
 }

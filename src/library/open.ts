@@ -136,12 +136,17 @@ export const oneOf = (values: readonly string[]): Rule => [
   (value) => values.some((one) => one === value),
   `one of: ${values.join(', ')}`,
 ];
+export const CALLBACK: Rule = [(value) => typeof value === 'function', 'a function'];
+const OBJECT: Rule = [(value) => typeof value === 'object' && value !== null, 'an object'];
 export const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string');
 /** What the options must be whose kind nobody asks for later. */
 const RULES: ReadonlyMap<string, Rule> = new Map([
   ...['dryRun', 'apply', 'force', 'editable', 'retry'].map((name) => [name, FLAG] as const),
   ...['file', 'output', 'run'].map((name) => [name, NEEDED] as const),
   ...['reportDir', 'order', 'cwd'].map((name) => [name, TEXT] as const),
+  ...['settings', 'env', 'log', 'filter'].map((name) => [name, OBJECT] as const),
+  ['envFile', [(value) => value === false || typeof value === 'string', 'text or false']],
+  ['onNotice', CALLBACK],
   ['company', [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'a whole number from 1']],
   ['columns', [isTexts, 'a list of texts']],
   ['signal', [(value) => typeof (value as AbortSignal)?.addEventListener === 'function', 'an AbortSignal']],
@@ -187,9 +192,10 @@ function publicError(thrown: unknown, redact: (text: string) => string, aborted:
   const interrupted = aborted && error.kind !== 'usage' && error.code !== 'interrupted';
   const message = redact(error.message);
   const details = error.details.map(redact);
-  if (!interrupted && message === error.message && details.every((line, i) => line === error.details[i])) return error;
+  const isClean = message === error.message && details.every((line, i) => line === error.details[i]);
+  if (!interrupted && isClean) return error;
   return new RunError(error.kind, message, details, {
-    ...(message === error.message && { cause: error }),
+    ...(isClean && { cause: error }),
     ...(error.status !== undefined && { status: error.status }),
     code: interrupted ? 'interrupted' : error.code,
   });

@@ -8,11 +8,10 @@ import {
   SWITCH_VALUES,
   startSandbox,
 } from '../sandbox/index.js';
-import { assertOptions, FLAG, isTexts, oneOf, type Rule, TEXT } from './open.js';
+import { assertOptions, CALLBACK, FLAG, isTexts, oneOf, type Rule, TEXT } from './open.js';
 
 const isNumber = (value: unknown, min: number, max = Number.MAX_SAFE_INTEGER) =>
   typeof value === 'number' && value >= min && value <= max;
-const CALLBACK: Rule = [(value) => typeof value === 'function', 'a function'];
 
 const RULES: ReadonlyMap<string, Rule> = new Map<keyof SandboxOptions, Rule>([
   ['port', [(value) => Number.isInteger(value) && isNumber(value, 0, 65_535), 'a whole number from 0 to 65535']],

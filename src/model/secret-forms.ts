@@ -27,9 +27,9 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
   return (text) => ordered.reduce((clean, form) => clean.replaceAll(form, '[secret]'), text);
 }
 
-/** Replaces every known secret, and anything that stands where a bearer token stands. */
+/** Replaces every known secret, and what stands where a token stands and is no word, as in "Basic Office Supplies". */
 export function scrub(text: string, secrets: readonly string[]): string {
-  let out = text.replace(/\b(bearer|basic)\s+[\w.~+/=-]{4,}/gi, '$1 ***');
+  let out = text.replace(/\b(bearer|basic)\s+(?=\S*\d)[\w.~+/=-]{16,}/gi, '$1 ***');
   for (const secret of secrets) {
     if (secret.length < 4) continue;
     for (const form of secretForms(secret)) out = out.replaceAll(form, '***');

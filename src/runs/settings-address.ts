@@ -173,8 +173,9 @@ function addressError(what: string): RunError {
 export function queueSecrets(text: string): string[] {
   const parts = parseQueueUrl(text);
   if (!parts) return [];
-  const { secret, query } = parts;
-  const found = [secret];
+  const { username, password, secret, query } = parts;
+  // A password that is the name of its user stands in messages and paths as what it is there.
+  const found = password === username ? [] : [secret];
   for (const name of ['password', 'sentinel_password', 'sslpassword']) found.push(...query.getAll(name));
   // As they stand in the query: decoding turns `+` and escapes into other characters.
   for (const [, value = ''] of text.matchAll(/[?&](?:\w*password)=([^&]*)/gi)) found.push(value);

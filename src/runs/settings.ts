@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import dotenv from 'dotenv';
@@ -88,13 +89,14 @@ const TABLE = {
   }),
   ROWFERRY_API_TOKEN: optional(
     'Bearer token',
-    text.regex(/^[\x21-\x7e]+$/, 'must be one word of plain characters, without blanks or line breaks'),
+    text.regex(/^[!#-&(-~]+$/, 'must be one word of plain characters, without quotes, blanks or line breaks'),
     { secret: true },
   ),
   ROWFERRY_API_TOKEN_FILE: optional('File that holds the bearer token; read again when the service answers 401', text),
   ROWFERRY_OAUTH_TOKEN_URL: optional(
     'OAuth 2.0 client credentials: where tokens are issued',
-    text.transform(serviceAddress),
+    // Its query belongs to it (RFC 6749, section 3.2).
+    text.transform((input, context) => serviceAddress(input.replace(/\?[^#]*/, ''), context)),
   ),
   ROWFERRY_OAUTH_CLIENT_ID: optional('OAuth 2.0: client id', text),
   ROWFERRY_OAUTH_CLIENT_SECRET: optional('OAuth 2.0: client secret', text, { secret: true }),
@@ -333,7 +335,7 @@ export function resolveSettings(
   const shell = layer(env);
   const dotEnv = envFile === false ? { values: {}, warnings: [] } : readDotEnv(path.resolve(cwd, envFile), env);
   const file = layer(dotEnv.values);
-  const secretFiles = [shell, file].flatMap((stated) => readSecretFiles(stated, cwd, faults));
+  const secretFiles = [...readSecretFiles(shell, new Map(), cwd, faults), ...readSecretFiles(file, shell, cwd, faults)];
   const known: readonly string[] = [...SETTINGS.map((row) => row.name), ...FILE_SECRETS.map(fileVariable)];
   for (const layer of [shell, file])
     for (const name of layer.keys())
@@ -500,14 +502,15 @@ const OWN_FILES = [
   ...['home.db', 'queue.db'].flatMap((name) => [name, `${name}-wal`, `${name}-shm`]),
 ];
 
-/** Puts what the files hold in the place of their names, and returns their paths. */
-function readSecretFiles(stated: Layer, cwd: string, faults: string[]): string[] {
+/** Puts what the files hold in the place of their names, but for what `over` states already, and returns their paths. */
+function readSecretFiles(stated: Layer, over: Layer, cwd: string, faults: string[]): string[] {
   const read: string[] = [];
   for (const name of FILE_SECRETS) {
     const file = stated.get(fileVariable(name));
     if (file === undefined) continue;
     read.push(path.resolve(cwd, file));
     stated.delete(fileVariable(name));
+    if (over.has(name)) continue;
     if (stated.has(name)) {
       faults.push(`${name} and ${fileVariable(name)} are set; keep one`);
       continue;
@@ -528,7 +531,10 @@ function secretIn(variable: string, file: string, cwd: string, faults: string[])
     const info = statSync(place);
     if (!info.isFile() || info.size > MAX_SECRET_BYTES)
       throw new Error(`is no plain file of at most ${MAX_SECRET_BYTES / 1024} KB, and holds no secret`);
-    const secret = readFileSync(place, 'utf8').trim();
+    const bytes = readFileSync(place);
+    // Such as of `>` in Windows PowerShell, which writes UTF-16.
+    if (bytes.includes(0) || !isUtf8(bytes)) throw new Error('is no UTF-8 text; save it as UTF-8');
+    const secret = bytes.toString().trim();
     if (secret === '') throw new Error('is empty');
     return secret;
   } catch (error) {
@@ -550,11 +556,16 @@ function readDotEnv(file: string, env: NodeJS.ProcessEnv) {
   // What Windows calls Unicode would be read as no variable at all.
   if (bytes.includes(0)) throw usageError(`${file} is UTF-16, or no text at all. Save it as UTF-8.`);
   const values = dotenv.parse(bytes);
+  for (const [name, value] of Object.entries(values))
+    if (/^ROWFERRY_/i.test(name) && value.includes('\ufffd'))
+      throw usageError(`${name} in ${file} holds a character that is no UTF-8. Save the file as UTF-8.`);
   const name = path.basename(file);
-  const proxies = Object.keys(values).filter((one) => /^(https?|no)_proxy$/i.test(one) && env[one] === undefined);
+  const ignored = Object.keys(values).filter(
+    (one) => /^((https?|no)_proxy|node_extra_ca_certs)$/i.test(one) && env[one] === undefined,
+  );
   return {
     values,
-    warnings: proxies.map(
+    warnings: ignored.map(
       (one) => `${one} stands in ${name}, where it counts for nothing: it is set in the environment alone`,
     ),
   };

@@ -18,11 +18,11 @@ afterEach(async () => {
   await rm(cwd, { recursive: true, force: true });
 });
 
-/** `doctor --probe` on a terminal where a person types `answer`. */
-async function probe(answer: string) {
+/** `doctor --probe` on a terminal where a person types this. */
+async function probe(keys: string) {
   const [stdout, stderr] = [capture(), capture(true)];
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  stdin.end(`${answer}\n`);
+  stdin.end(keys);
   const env = { ROWFERRY_API_URL: sandbox.url, ROWFERRY_API_TOKEN: sandbox.token };
   const code = await runCli(
     ['doctor', '--probe'],
@@ -32,7 +32,7 @@ async function probe(answer: string) {
 }
 
 it.each(['', 'n', 'no', 'yeah'])('the probe writes nothing where a person answers "%s"', async (answer) => {
-  const { code, err } = await probe(answer);
+  const { code, err } = await probe(`${answer}\n`);
   expect(err).toContain('Go on? [y/N]');
   expect(err).toContain('these records stay');
   expect(err).toContain('Nothing was written.');
@@ -40,9 +40,29 @@ it.each(['', 'n', 'no', 'yeah'])('the probe writes nothing where a person answer
   expect(sandbox.commits).toEqual([]);
 });
 
+it.each([
+  ['Ctrl-C', '\x03', 130],
+  ['Ctrl-D', '\x04', 0],
+])('the probe writes nothing after %s', async (_, key, expected) => {
+  const { code, err } = await probe(key);
+  expect(err).toMatch(/Nothing was written\.\n$/);
+  expect(code).toBe(expected);
+  expect(sandbox.commits).toEqual([]);
+});
+
 it.each(['y', 'Yes'])('the probe runs where a person answers "%s"', async (answer) => {
-  const { code, out } = await probe(answer);
+  const { code, out } = await probe(`${answer}\n`);
   expect(code).toBe(0);
   expect(out).toMatch(/PATCH +changes the fields that are sent and keeps the others/);
   expect(sandbox.commits.length).toBeGreaterThan(3);
+});
+
+it('Ctrl-C where a password is asked for is the signal that it is elsewhere', async () => {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  const interrupted = new Promise((done) => process.once('SIGINT', () => done(stdin.end())));
+  stdin.write('long-enough\x03');
+  const [stdout, stderr] = [capture(), capture(true)];
+  const cli = openCli({ env: {}, cwd, stdin, stdout: stdout.stream, stderr: stderr.stream });
+  expect(await runCli(['console', 'user', 'add', 'mara', '--role', 'viewer'], cli)).toBe(2);
+  await interrupted;
 });

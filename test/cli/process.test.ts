@@ -149,6 +149,15 @@ describe('signals', () => {
     expect(started.out()).toBe('');
   });
 
+  it('a command that has nothing to bring to an end says in one object that it was interrupted', async () => {
+    const env = await service({ faults: ['GET * timeout_before'] });
+    started = await start(['map', await sheet(1), '--resource', 'asset', '--json'], { cwd, env });
+    await expect.poll(() => sandbox!.requests.total, { timeout: 15_000, interval: 10 }).toBeGreaterThan(0);
+    started.child.kill('SIGTERM');
+    expect(await started.ended).toBe(143);
+    expect(JSON.parse(started.out())).toMatchObject({ status: 'interrupted', exit_code: 143 });
+  });
+
   /** Until the service has taken this many writes. */
   async function commits(count: number): Promise<void> {
     await expect.poll(() => sandbox!.commits.length, { timeout: 15_000, interval: 10 }).toBeGreaterThanOrEqual(count);

@@ -1,5 +1,6 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type EnqueueOptions,
@@ -202,6 +203,9 @@ describe('options', () => {
       apply: false,
       company: '1',
       file: new URL('file:///a.csv'),
+      log: 5,
+      envFile: 5,
+      onNotice: 'console',
     };
     const error = await refusal(importFile(misspelt as unknown as ImportOptions));
     expect(error).toMatchObject({
@@ -213,6 +217,9 @@ describe('options', () => {
         '`dryRun` must be true or false',
         '`apply` is no option of this call',
         '`company` must be a whole number from 1',
+        '`log` must be an object',
+        '`envFile` must be text or false',
+        '`onNotice` must be a function',
       ],
     });
     expect(desk.sandbox.commits).toHaveLength(0);
@@ -246,6 +253,10 @@ describe('errors', () => {
       exitCode: 1,
       error: { code: 'token_refused', status: 401 },
     });
+    const job = { ...JOB, constants: { [settings.apiToken]: 'x' } };
+    const misplaced = await refusal(importFile({ ...(await given(1)), job, settings }));
+    expect(misplaced?.details.join()).toContain('[secret]');
+    expect(inspect([misplaced, refused], { depth: 9 })).not.toContain('that-is-wrong');
     const told: string[] = [];
     const away = await importFile({
       ...(await given(1)),

@@ -104,6 +104,8 @@ describe('a queue', () => {
 
   it('of PostgreSQL has a user name, which is no secret', () => {
     expect(resolve('postgres://postgres@localhost/jobs').secrets).toEqual([]);
+    // Nor is it one where it is the password, too: `.rowferry/runs` would be shown as `.[secret]/runs`.
+    expect(resolve('postgres://rowferry:rowferry@localhost/jobs').secrets).toEqual([]);
   });
 
   it('a proxy in the environment is another (86)', () => {

@@ -179,6 +179,8 @@ describe('settings', () => {
       clientId: 'me',
       clientSecret: 'hunter22',
     });
+    const tokenUrl = 'https://login.example/token?tenant=7';
+    expect(resolve({ ...oauth, ROWFERRY_OAUTH_TOKEN_URL: tokenUrl }).auth).toMatchObject({ tokenUrl });
     expect(resolve({ ...oauth, ROWFERRY_OAUTH_SCOPE: 'a b' }).auth).toMatchObject({ scope: 'a b' });
     expect(faultsOf({ ROWFERRY_OAUTH_CLIENT_ID: 'me' })[0]).toContain(
       'ROWFERRY_OAUTH_TOKEN_URL, ROWFERRY_OAUTH_CLIENT_SECRET are needed too',
@@ -194,10 +196,14 @@ describe('settings', () => {
     const said = (file: string) => faultsOf({ ROWFERRY_API_TOKEN_FILE: file });
     await writeFile(path.join(cwd, 'blank'), ' \n');
     await writeFile(path.join(cwd, 'words'), 'two words');
+    await writeFile(path.join(cwd, 'quoted'), '"abcd"');
+    await writeFile(path.join(cwd, 'wide'), '\uFEFFabcd\r\n', 'utf16le');
     await writeFile(path.join(cwd, 'large'), 'x'.repeat(70_000));
     expect(said('none')).toEqual(['ROWFERRY_API_TOKEN_FILE: the file none cannot be read (ENOENT)']);
     expect(said('blank')).toEqual(['ROWFERRY_API_TOKEN_FILE: the file blank is empty']);
-    expect(said('words')[0]).toContain('ROWFERRY_API_TOKEN_FILE: the token in words must be one word');
+    for (const odd of ['words', 'quoted'])
+      expect(said(odd)[0]).toContain(`ROWFERRY_API_TOKEN_FILE: the token in ${odd} must be one word`);
+    expect(said('wide')[0]).toContain('the file wide is no UTF-8 text; save it as UTF-8');
     for (const odd of ['large', '.', '/dev/zero'])
       expect(said(odd)).toEqual([
         `ROWFERRY_API_TOKEN_FILE: the file ${odd} is no plain file of at most 64 KB, and holds no secret`,
@@ -210,13 +216,24 @@ describe('settings', () => {
       await writeFile(dotEnv, content);
       return resolve();
     };
-    const settings = await written('\uFEFF# remark\nHTTPS_PROXY=http://p:1\n');
+    const settings = await written('\uFEFF# remark\nHTTPS_PROXY=http://p:1\nNODE_EXTRA_CA_CERTS=ca.pem\n');
     expect(settings.warnings).toEqual([
       'HTTPS_PROXY stands in .env, where it counts for nothing: it is set in the environment alone',
+      'NODE_EXTRA_CA_CERTS stands in .env, where it counts for nothing: it is set in the environment alone',
     ]);
-    expect(resolve({ HTTPS_PROXY: 'http://p:1' }).warnings).toEqual([]);
+    expect(resolve({ HTTPS_PROXY: 'http://p:1', NODE_EXTRA_CA_CERTS: 'ca.pem' }).warnings).toEqual([]);
     const wide = written(Buffer.from('\uFEFFROWFERRY_COMPANY=5\r\n', 'utf16le'));
     await expect(wide).rejects.toThrow(`${dotEnv} is UTF-16, or no text at all. Save it as UTF-8.`);
+    const ansi = (text: string) => written(Buffer.from(text, 'latin1'));
+    expect((await ansi('# Schlüssel\nROWFERRY_COMPANY=5\n')).company).toBe(5);
+    const fault = `ROWFERRY_HOME in ${dotEnv} holds a character that is no UTF-8. Save the file as UTF-8.`;
+    await expect(ansi('ROWFERRY_HOME=Geschäft\n')).rejects.toThrow(fault);
+  });
+
+  it('ask for no file of .env where the shell states the secret', async () => {
+    await writeFile(path.join(cwd, '.env'), 'ROWFERRY_QUEUE_URL_FILE=none\n');
+    expect(resolve({ ROWFERRY_QUEUE_URL: 'redis://localhost' }).queueUrl).toBe('redis://localhost');
+    expect(faultsOf({})).toEqual(['ROWFERRY_QUEUE_URL_FILE: the file none cannot be read (ENOENT)']);
   });
 
   it('warn of readable traffic, and refuse it when strict (87)', () => {

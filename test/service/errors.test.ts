@@ -73,9 +73,14 @@ test.each([
 
 test('secrets are replaced in every form they may take (86)', () => {
   const secrets = ['s3cr3t/with "quotes"', 'abc'];
-  const said = `Bearer abcdef.ghi and s3cr3t/with "quotes" and ${encodeURIComponent(secrets[0] ?? '')} and abc`;
+  const said = `Bearer abcdef.ghi-0123456 and s3cr3t/with "quotes" and ${encodeURIComponent(secrets[0] ?? '')} and abc`;
   expect(scrub(said, secrets)).toBe('Bearer *** and *** and *** and abc');
   expect(messageLine(readMessages(400, JSON.stringify({ detail: said }), secrets))).not.toContain('s3cr3t');
+});
+
+test('words that follow "basic" or "bearer" are the service\'s own', () => {
+  const said = 'Basic Office Supplies, Basic Win10 and Basic telecommunications are taken; the bearer must sign.';
+  expect(scrub(said, ['planted-token'])).toBe(said);
 });
 
 test('whatever the body, there is a message, it is bounded, and no secret is in it (86)', () => {

@@ -91,6 +91,17 @@ test('a token service that knows only the body form gets it; one that refuses is
   expect(text).not.toContain('very-secret');
 });
 
+test('a token that is given with another status of success is used, and shown nowhere (86)', async () => {
+  const given: object[] = [{ access_token: 'planted-access-token' }, { accessToken: 'planted-access-token' }];
+  const oauth = await serve((response) => json(response, 201, given.shift()));
+  const api = await serve((response) => json(response, 200, { id: 1 }));
+  const token = { kind: 'oauth', tokenUrl: oauth.url, clientId: 'ferry', clientSecret: 'very-secret' } as const;
+  expect(await client(api.url, { token }).get('asset', 1)).toEqual({ id: 1 });
+  const text = await refusal(client(api.url, { token }).get('asset', 1));
+  expect(text).toContain('answered without an access_token');
+  expect(text).not.toContain('planted-access-token');
+});
+
 test('a token service that is down is waited for', async () => {
   const oauth = await serve((response, _seen, nth) => {
     if (nth < 3) json(response, 503, {});
@@ -141,7 +152,7 @@ test.each([
   expect(seen.length).toBe(0);
 });
 
-test('a token file that is late is waited for, a short while', async () => {
+test('a token file that is late, or gone for a moment, is waited for, a short while', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'rowferry-token-'));
   const path = join(dir, 'token');
   await writeFile(path, 'old-token-0001');
@@ -149,7 +160,8 @@ test('a token file that is late is waited for, a short while', async () => {
     if (headers.authorization === 'Bearer new-token-0002') json(response, 200, { id: 1 });
     else {
       json(response, 401, {});
-      setTimeout(() => void writeFile(path, 'new-token-0002'), 300);
+      setTimeout(() => void rm(path), 100);
+      setTimeout(() => void writeFile(path, 'new-token-0002'), 600);
     }
   });
   expect(await client(url, { token: { kind: 'file', path } }).get('asset', 1)).toEqual({ id: 1 });

@@ -173,6 +173,7 @@ async function readPassword({ io }: Cli, least: number): Promise<string> {
   const terminal = io.stdin.isTTY === true;
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: io.stdin, output: silent, terminal });
+  lines.on('SIGINT', () => process.emit('SIGINT'));
   const read = lines[Symbol.asyncIterator]();
   const ask = async (question: string): Promise<string> => {
     if (terminal) io.stderr.write(question);

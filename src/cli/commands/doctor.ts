@@ -71,7 +71,7 @@ function checkText(check: Check): string {
 async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, signal: AbortSignal): Promise<unknown> {
   const { PROBE_CONSENT, runProbe } = await import('../../runs/doctor/probe.js');
   printErr(cli, `\n${PROBE_CONSENT}`);
-  if (!options.yes && !(await confirmProbe(cli))) {
+  if (!options.yes && !(await confirmProbe(cli, signal))) {
     const refused = 'Nothing was written.';
     printErr(cli, refused);
     return { refused };
@@ -85,14 +85,17 @@ async function probeIfAgreed(cli: Cli, settings: Settings, options: Options, sig
   return result;
 }
 
-async function confirmProbe(cli: Cli): Promise<boolean> {
+async function confirmProbe(cli: Cli, signal: AbortSignal): Promise<boolean> {
   const { stdin, stderr } = cli.io;
   if (!stdin.isTTY || !stderr.isTTY) {
     throw usageError('--probe writes to the service and asks first; outside a terminal add --yes to agree.');
   }
   const dialogue = createInterface({ input: stdin, output: stderr });
+  dialogue.on('SIGINT', () => process.emit('SIGINT'));
   try {
-    return /^y(es)?$/i.test((await dialogue.question('Go on? [y/N] ')).trim());
+    // Ctrl-C and Ctrl-D are a no, too.
+    const answer = await dialogue.question('Go on? [y/N] ', { signal }).catch(() => '');
+    return /^y(es)?$/i.test(answer.trim());
   } finally {
     dialogue.close();
   }

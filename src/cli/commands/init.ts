@@ -42,7 +42,7 @@ const VARIABLES: readonly (readonly [name: string, value?: string])[] = [
 const head = (
   docs: string,
 ) => `# Settings of rowferry. What is blank, or stands behind a #, counts as not set; flags and the shell win over this file.
-# It holds a secret: keep it out of version control. All settings: ${docs}
+# A value that holds a # stands in quotes. The file holds a secret: keep it out of version control. All settings: ${docs}
 `;
 
 async function init(cli: Cli, dir: string): Promise<void> {

@@ -155,7 +155,7 @@ async function template(cli: Cli, resource: string, options: TemplateFlags): Pro
   const { io } = cli;
   const settings = await readSettings(cli, options);
   const { writeTemplate } = await import('../../runs/template.js');
-  const interruption = onInterrupt((signal) => printErr(cli, `${signal}: stopping; nothing is written`));
+  const interruption = onInterrupt((signal) => printErr(cli, `${signal}: stopping`));
   try {
     const result = await writeTemplate(
       {

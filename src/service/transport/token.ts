@@ -95,7 +95,7 @@ export function openToken(source: TokenSource, times: TokenTimes, clock: Clock, 
   };
 }
 
-/** The file may be read in the moment it is rewritten (it is empty then), or shortly before: it is given two seconds. */
+/** The file may be read in the moment it is rewritten (it is empty or gone then), or shortly before: it is given two seconds. */
 async function readTokenFile(
   path: string,
   refused: string | undefined,
@@ -103,10 +103,12 @@ async function readTokenFile(
   signal?: AbortSignal,
 ): Promise<string> {
   for (let attempt = 1; ; attempt++) {
+    const isLast = attempt > FILE_ATTEMPTS;
     let text: string;
     try {
       text = (await readFile(path, 'utf8')).trim();
     } catch (cause) {
+      if (!isLast && (await wait(clock, FILE_WAIT_MS, signal))) continue;
       const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown fault';
       const advice = "Check ROWFERRY_API_TOKEN_FILE and the file's permissions.";
       throw runFailure(`The token file "${path}" cannot be read (${why}). ${advice}`, [], {
@@ -114,7 +116,7 @@ async function readTokenFile(
         code: 'token_unavailable',
       });
     }
-    if (attempt > FILE_ATTEMPTS || (text !== '' && text !== refused)) return text;
+    if (isLast || (text !== '' && text !== refused)) return text;
     if (!(await wait(clock, FILE_WAIT_MS, signal))) return text;
   }
 }
@@ -157,7 +159,7 @@ async function askForToken(
     for (let attempt = 0; ; attempt++) {
       const exchange = await http.exchange(tokenRequest(source, `${url.pathname}${url.search}`, style));
       const answered = exchange.kind === 'answer' && exchange.status < 500 && exchange.status !== 429;
-      if (answered && exchange.status === 200) return readToken(source, exchange.text);
+      if (answered && exchange.status >= 200 && exchange.status < 300) return readToken(source, exchange.text);
       if (answered && (exchange.status === 400 || exchange.status === 401) && style === 'header') {
         // Services must accept the header form, yet some know only the fields of the body.
         style = 'body';
@@ -199,7 +201,9 @@ function readToken(source: OauthSource, text: string): Fetched {
   const json = jsonIn(text);
   const answer = typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : {};
   if (typeof answer['access_token'] !== 'string') {
-    throw noToken(`The token service at ${tokenAddress(source)} answered without an access_token.`);
+    throw noToken(
+      `The token service at ${tokenAddress(source)} answered without an access_token. Check ROWFERRY_OAUTH_TOKEN_URL.`,
+    );
   }
   const seconds = Number(answer['expires_in']);
   return { token: answer['access_token'], ...(seconds > 0 ? { lifeMs: seconds * 1000 } : {}) };
