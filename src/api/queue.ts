@@ -11,7 +11,7 @@ const MOST_LISTED = 50;
 
 export function queueOperations({ runs, queue, settings }: ApiParts): Operation[] {
   const queueEntry = (one: Job): Queue['waiting'][number] => {
-    const { id, job, file, started_at: at } = queuedRun(one, 'waiting');
+    const { id, job, file, started_at: at } = queuedRun(settings.home, one, 'waiting');
     return {
       id: one.id ?? '',
       run: id === one.id ? null : id,
