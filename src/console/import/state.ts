@@ -64,7 +64,9 @@ export function useImport(id: string) {
   const { draft, change } = useDraft(id);
   const step = STEPS.find((one) => one === params.get('step')) ?? 'table';
   const run = params.get('run') ?? undefined;
-  const write = params.get('write') ?? undefined;
+  const last = new URLSearchParams(draft.last?.split('?')[1]);
+  // The address of a plan that was carried out from it does not say so: whoever goes back to it is told.
+  const write = params.get('write') ?? (last.get('run') === run ? last.get('write') : null) ?? undefined;
   const source = sourceIn(params);
   const chosenTable = { ...source, resource: params.get('resource') };
   const decided = draft.tables[tableKey(chosenTable)] ?? {};
