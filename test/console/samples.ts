@@ -209,7 +209,7 @@ export const PLAN: Plan = {
       ],
     },
     {
-      field: 'remarks',
+      field: 'template.Finance.Cost Centre',
       records: 2,
       first: [{ row: 9, key: 'SN-200005', old: 'Sent back once', new: '', kind: 'clear' }],
     },
