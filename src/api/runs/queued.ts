@@ -31,6 +31,13 @@ export function runOfJob(job: Job): string | undefined {
   return run ?? stateOf(job)?.run;
 }
 
+/** Why a job failed. Of a dropped file its name is told, not where it lay while it was read. */
+export function whyFailed({ id, data, failedReason }: Job): string {
+  const { file = '' } = (data ?? {}) as Partial<OrderedData>;
+  const reason = failedReason || 'The job failed.';
+  return id?.startsWith('drop.') ? reason.replaceAll(file, fileName(file)) : reason;
+}
+
 /** What its job tells of a run that has ended, or failed before there was one. */
 export function queueView(job: Job, state: string | undefined): Omit<RunView, 'id' | 'progress'> {
   const summary = state === 'completed' ? (job.returnvalue as Summary) : undefined;
@@ -38,7 +45,7 @@ export function queueView(job: Job, state: string | undefined): Omit<RunView, 'i
   const failed = state === 'failed';
   return {
     summary: (summary as unknown as Record<string, unknown>) ?? null,
-    reason: summary?.reason ?? (failed ? job.failedReason || 'The job failed.' : null),
+    reason: summary?.reason ?? (failed ? whyFailed(job) : null),
     ...(state !== undefined && { state }),
     ...(failed && { failure: failure === 'usage' ? failure : 'failed' }),
     ...(typeof host === 'string' && { host }),
