@@ -100,7 +100,7 @@ const STATES: readonly {
   {
     name: 'nights-elsewhere',
     path: '/nights/erp',
-    answers: { ...ERP, [`GET /runs/${id(31)}`]: { ...detailOf('braked'), here: false, summary: null } },
+    answers: { ...ERP, [`GET /runs/${id(31)}`]: { ...detailOf('braked'), here: false } },
     says: 'Its rows lie elsewhere',
   },
   {

@@ -102,24 +102,27 @@ export class RunFinder {
     const { home } = this.parts.settings;
     const request = entry && readRequest(runFolder(home, id));
     const own = entry && (await readRunSummary(home, id));
+    // What failed before it began has left nothing but its reason.
+    const begun = request || own?.status !== 'failed' ? own : undefined;
     const queueInfo = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const undo = entry && ended && !run.dry_run ? await this.undoOf(id) : undefined;
     const corrections = request?.corrections ?? fromData.corrections;
-    const reports = own && entry?.reports_of === undefined ? own.reports : [];
+    const reports = begun && entry?.reports_of === undefined ? begun.reports : [];
     return {
       ...run,
-      here: entry !== undefined,
+      ...(own && !begun && { rows: null, needs_person: null, outcomes: null }),
+      here: entry !== undefined && own === begun,
       ...(request && { resource: resourceOf(request), company: request.company }),
       ...(undo && { undone_by: undo.run }),
       ...(corrections && { corrections: corrections.length }),
       ...orderedOf(request, fromData),
       progress: this.progressOf(found),
       ...queueInfo,
-      summary: ended,
+      summary: own === begun ? ended : null,
       reason: ended ? ((ended as Partial<Summary>).reason ?? null) : (queueInfo.reason ?? run.aside_reason ?? null),
-      reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
+      reports: [...reports, ...exportedFiles(begun).map((file) => path.basename(file))],
       actions: await this.actions(found, who),
     };
   }

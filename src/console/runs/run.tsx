@@ -77,7 +77,7 @@ function RunContent({ run }: { run: RunDetail }) {
         <div className="stack">
           {!isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
           <NextStepsCard run={run} />
-          {!run.here && run.status !== 'failed' && run.progress?.phase !== 'waiting' && (
+          {!run.here && (run.summary ?? (run.progress && run.progress.phase !== 'waiting')) && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
