@@ -88,7 +88,7 @@ const STATES: readonly {
     name: 'nights-viewer',
     path: '/nights/erp',
     answers: { ...ERP, 'GET /session': { ...SESSION, role: 'operator' } },
-    says: 'You are signed in as operator; this needs the role approver.',
+    says: 'An approver may let it through: send this address to one.',
   },
   {
     name: 'nights-open',

@@ -164,6 +164,7 @@ const STATES: readonly {
     answers: RUN,
     says: '225 of 240 rows are in; 15 need you.',
     act: async ({ page }) => {
+      await page.getByText('price, Finance: Cost Centre').first().waitFor();
       await page.getByText('<b>not markup</b>').waitFor();
     },
   },

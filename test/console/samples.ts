@@ -125,7 +125,7 @@ export function row(at: number): Row {
     outcome,
     key: `SN-${200_000 + at}`,
     id: outcome === 'created' || outcome === 'updated' ? 4_000 + at : null,
-    changed: outcome === 'updated' ? ['price', 'owner'] : [],
+    changed: outcome === 'updated' ? ['price', 'template.Finance.Cost Centre'] : [],
     issues,
   };
 }

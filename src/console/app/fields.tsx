@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentProps, useId, useMemo } from 'react';
+import { type ComponentProps, useCallback, useId, useMemo } from 'react';
 import type { Field, Resource } from '../../api/schema.js';
 import type { Choice } from '../kit/choices.js';
 import { customFieldsQuery, namesQuery, resourcesQuery } from './queries.js';
@@ -19,7 +19,7 @@ export function useResourceFields(resource: string | undefined): readonly Field[
 /** What people call the fields of a resource; one that is not known keeps its name. */
 export function useLabels(resource: string | undefined): (name: string) => string {
   const fields = useResourceFields(resource);
-  return (name) => labelOf(fields, name);
+  return useCallback((name) => labelOf(fields, name), [fields]);
 }
 
 export function fieldChoices(fields: readonly Field[], groupOf = ({ group }: Field) => group): Choice[] {

@@ -115,8 +115,11 @@ function RunTrouble({ run }: { run: RunDetail }) {
       {isBraked && allowed && <VerbButton run={run} verb="approve" look="primary" />}
       {isBraked && (
         <p>
-          {(allowed ? whyNot : why) ??
-            'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
+          {whyNot
+            ? 'An approver may let it through: send this address to one.'
+            : allowed
+              ? 'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'
+              : why}
         </p>
       )}
     </Notice>
