@@ -3,7 +3,7 @@ import { readRunSummary } from '../runs/run/list.js';
 import type { ApiParts } from './app.js';
 import { Fault, type Operation, operation } from './operation.js';
 import { allRuns, isUndoOf, pageOf } from './runs/list.js';
-import type { FoundRun } from './runs/queued.js';
+import { type FoundRun, whyFailed } from './runs/queued.js';
 import { afterRun, type Night, nights } from './schema.js';
 
 export function nightOperations(parts: ApiParts): Operation[] {
@@ -51,7 +51,7 @@ async function nightOf(home: string, { run, entry, job }: FoundRun, runs: readon
     orphans: facts?.orphans.total ?? 0,
     new_orphans: facts?.orphans.fresh ?? 0,
     orphans_acted: wrote ? (facts?.compared?.orphans_acted ?? 0) : 0,
-    reason: summary?.reason ?? job?.failedReason ?? null,
+    reason: summary?.reason ?? (job?.failedReason ? whyFailed(job) : null),
     approved_by: facts?.approved?.by ?? null,
     ...(undo && { undone_by: undo.run.id }),
   };

@@ -3,7 +3,7 @@ import { againJobId } from '../worker/jobs/job.js';
 import type { Job } from '../worker/store/port.js';
 import type { ApiParts } from './app.js';
 import { type Operation, operation } from './operation.js';
-import { jobProgress, queuedRun } from './runs/queued.js';
+import { jobProgress, queuedRun, whyFailed } from './runs/queued.js';
 import { type Queue, queue as shape } from './schema.js';
 
 /** Jobs of each kind that are shown. */
@@ -11,14 +11,14 @@ const MOST_LISTED = 50;
 
 export function queueOperations({ runs, queue, settings }: ApiParts): Operation[] {
   const queueEntry = (one: Job): Queue['waiting'][number] => {
-    const { id, job, file, started_at: at } = queuedRun(one, 'waiting');
+    const { id, job, file, started_at: at } = queuedRun(settings.home, one, 'waiting');
     return {
       id: one.id ?? '',
       run: id === one.id ? null : id,
       kind: (one.id === againJobId(id) && followUpOf(settings.home, id)?.verb) || one.name,
       ...{ job, file: file === '' ? null : file, at },
       progress: jobProgress(one) ?? null,
-      reason: one.failedReason ?? null,
+      reason: one.failedReason ? whyFailed(one) : null,
     };
   };
   const summary = 'The queue of runs: who works on it, and what waits, is at work and failed.';

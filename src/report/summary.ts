@@ -147,6 +147,8 @@ export interface Summary {
   readonly service?: string;
   /** Null where a run reads no file. */
   readonly source: SummarySource | null;
+  /** Of a run that ended before it began: the name of the file that it was to read. */
+  readonly file?: string;
   /** Exports only. */
   readonly target?: SummaryTarget;
   /** Exports only: records in the file; absent where it was not written. */

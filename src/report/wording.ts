@@ -320,6 +320,8 @@ export function readingFacts({ read, scope, previous, approved }: Facts): (reado
 /** The run in one sentence, for the top of every report. */
 export function headline(summary: Summary): string {
   const { rows, status, kind, reconcile } = summary;
+  // The file of a run that ended before it began was not read.
+  if (summary.file !== undefined) return `${STATUS_LEAD[status]} before it began.`;
   const parts =
     rows.total === 0
       ? [kind === 'undo' ? 'the run wrote nothing that could be put back' : 'the file holds no data rows']

@@ -132,6 +132,33 @@ describe('GET /overview', () => {
     expect(run.actions.resume).toEqual({ allowed: false, why: expect.any(String) });
   });
 
+  it('what failed before it began is put aside, too, and is told of as before', async () => {
+    const { home } = await homeWith([]);
+    const run = '20990101T000000000Z-0003';
+    const file = `/srv/inbox/processing/assets/${run}/broken.xlsx`;
+    const dropped = { id: `drop.assets.${run}`, name: 'import', timestamp: Date.now(), data: { job: 'assets', file } };
+    const failed = { ...dropped, progress: {}, failedReason: `${file}: it cannot be read as a table.` };
+    const queue = {
+      getJobs: async (states: string[]) => (states.includes('failed') ? [failed] : []),
+      getJob: async () => undefined,
+      getJobState: async () => 'failed',
+    } as unknown as ApiDeps['queue'];
+    const asked = async <T>(path: string) => (await ask<T>(home, path, { queue })).body;
+    const told = { id: run, status: 'failed', file: 'broken.xlsx', job: 'assets' };
+    const reason = 'broken.xlsx: it cannot be read as a table.';
+    expect((await asked<Overview>('/overview')).needs_person).toMatchObject([told]);
+    expect(await asked<RunDetail>(`/runs/${run}`)).toMatchObject({ ...told, reason });
+    const put = await pagesFor(apiIn(home, { queue }), 'operator').request(`/api/v1/runs/${run}/aside`, {
+      ...{ method: 'PUT', body: JSON.stringify({ aside: true }), headers: { 'content-type': 'application/json' } },
+    });
+    expect(put.status).toBe(204);
+    expect((await asked<Overview>('/overview')).needs_person).toEqual([]);
+    expect(await asked<RunDetail>(`/runs/${run}`)).toMatchObject({
+      ...{ ...told, reason, aside: true },
+      ...{ here: false, rows: null, outcomes: null, summary: null, reports: [] },
+    });
+  });
+
   it('counts the rows of the last 30 days by the calendar of the zone that is asked for', async () => {
     const { home } = await homeWith([
       { ago: 0, rows: rows({ created: 3 }) },

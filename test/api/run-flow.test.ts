@@ -194,9 +194,15 @@ describe('a run over the API', () => {
     ]);
   });
 
-  it('that cannot be put back as was asked for tells what was to be done', async () => {
+  it('that cannot be put back as was asked for tells what was to be done, everywhere, and waits for a person as before', async () => {
     const { body } = await bench.call('POST', `/runs/${run}/undo`, { retire: { nope: 'x' } });
-    expect(await bench.ended(body.id)).toMatchObject({ kind: 'undo', of_run: run, status: 'failed' });
+    const undo = { kind: 'undo', of_run: run, status: 'failed' };
+    expect(await bench.ended(body.id)).toMatchObject(undo);
+    const { body: list } = await bench.call('GET', '/runs?limit=1');
+    expect(list.runs).toEqual([expect.objectContaining({ id: body.id, ...undo })]);
+    const { body: overview } = await bench.call('GET', '/overview');
+    const waits = overview.needs_person.map(({ id }: { id: string }) => id);
+    expect([waits.includes(run), waits.includes(body.id)]).toEqual([true, false]);
   });
 
   it('is put back, first as a rehearsal', async () => {

@@ -82,7 +82,7 @@ describe('stop and resume', () => {
     expect((await bench.call('POST', `/runs/${run}/stop`, {})).status).toBe(202);
     expect(await detail(run)).toMatchObject({
       status: 'interrupted',
-      rows: 0,
+      ...{ file: 'waits.csv', rows: 0 },
       reason: expect.stringContaining('stopped it before it began'),
       actions: { resume: { allowed: true }, retry: { allowed: false }, stop: { allowed: false } },
     });

@@ -198,7 +198,16 @@ describe.skipIf(!hasBrowser)('a run in the console', () => {
     await press('Check 2 rows');
     await press('See the plan');
     await press('Write 2 rows');
-    await page.getByRole('heading', { level: 1, name: /are in\.$/ }).waitFor();
+    const result = page.getByRole('heading', { level: 1, name: /are in\.$/ });
+    await result.waitFor();
+    // The rows stand below what searches them.
+    const field = await page.getByRole('searchbox', { name: 'Search by key' }).boundingBox();
+    const grid = await page.getByRole('grid').boundingBox();
+    expect(grid?.y).toBeGreaterThan((field?.y ?? 0) + (field?.height ?? 0));
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'This plan was carried out' }).waitFor();
+    await page.goForward();
+    await result.waitFor();
     await step('Plan');
     await page.getByRole('heading', { level: 1, name: 'This plan was carried out' }).waitFor();
     const towns = bench.sandbox.raw('supplier').map(({ name, city }) => `${name} ${city}`);

@@ -738,6 +738,28 @@ describe.skipIf(!hasBrowser)('the import page, in every state', () => {
     await one.close();
   });
 
+  it('keeps corrections for whoever made them, and shows them to nobody else who uses the browser', async () => {
+    const one = await stage(BASE);
+    const { page, answers } = one;
+    const corrected = page.getByRole('button', { name: 'Check again with 1 correction' });
+    const begun = page.getByRole('heading', { name: 'Go on where you were' });
+    await page.goto(CHECK);
+    await page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).click();
+    await corrected.waitFor();
+    answers['GET /session'] = { ...SESSION, name: 'tom' };
+    await page.goto(CHECK);
+    await page.getByRole('button', { name: 'Take Acme Computers for 7 rows' }).waitFor();
+    await page.goto('/import');
+    await page.getByText('Drop a spreadsheet here').waitFor();
+    expect(await begun.count()).toBe(0);
+    answers['GET /session'] = SESSION;
+    await page.goto('/import');
+    await begun.waitFor();
+    await page.goto(CHECK);
+    await corrected.waitFor();
+    await one.close();
+  });
+
   it('keeps corrections while nobody answers, and says what to do', async () => {
     const one = await stage({ ...BASE, 'POST /runs': 503 });
     const { page, answers } = one;

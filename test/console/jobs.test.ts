@@ -197,6 +197,7 @@ describe.skipIf(!hasBrowser)('the job files', () => {
       expect(await text.inputValue()).toContain('# mine');
       await page.getByRole('button', { name: 'Throw my changes away' }).click();
       await expect.poll(() => text.inputValue()).toContain('# somebody else');
+      expect(await page.getByText('There is nothing at PUT /jobs/assets').count()).toBe(0);
     } finally {
       await one.close();
     }

@@ -88,7 +88,7 @@ const STATES: readonly {
     name: 'nights-viewer',
     path: '/nights/erp',
     answers: { ...ERP, 'GET /session': { ...SESSION, role: 'operator' } },
-    says: 'You are signed in as operator; this needs the role approver.',
+    says: 'An approver may let it through: send this address to one.',
   },
   {
     name: 'nights-open',
@@ -100,7 +100,7 @@ const STATES: readonly {
   {
     name: 'nights-elsewhere',
     path: '/nights/erp',
-    answers: { ...ERP, [`GET /runs/${id(31)}`]: { ...detailOf('braked'), here: false, summary: null } },
+    answers: { ...ERP, [`GET /runs/${id(31)}`]: { ...detailOf('braked'), here: false } },
     says: 'Its rows lie elsewhere',
   },
   {

@@ -65,6 +65,8 @@ const STATES: readonly {
   path: string;
   answers: Answers;
   says: string | RegExp;
+  /** What it does not say. */
+  never?: string;
   act?: (one: Awaited<ReturnType<typeof stage>>) => Promise<void>;
 }[] = [
   { name: 'sign-in', path: '/runs', answers: { 'GET /session': 401 }, says: 'Sign in to rowferry' },
@@ -162,6 +164,7 @@ const STATES: readonly {
     answers: RUN,
     says: '225 of 240 rows are in; 15 need you.',
     act: async ({ page }) => {
+      await page.getByText('price, Finance: Cost Centre').first().waitFor();
       await page.getByText('<b>not markup</b>').waitFor();
     },
   },
@@ -211,6 +214,7 @@ const STATES: readonly {
       [`GET /runs/${ID}/plan`]: { ...sample.PLAN, brakes: [] },
     },
     says: 'Write 210 rows',
+    act: ({ page }) => page.getByText('Finance: Cost Centre changes in 2 records').waitFor(),
   },
   {
     name: 'run-export',
@@ -276,6 +280,19 @@ const STATES: readonly {
     answers: { ...RUN, [`GET /runs/${ID}`]: sample.detail({ here: false, reports: [] }) },
     says: 'Its rows lie elsewhere',
   },
+  {
+    name: 'run-begins',
+    path: `/runs/${ID}`,
+    answers: {
+      [`GET /runs/${ID}`]: {
+        ...sample.detail({ status: 'running', here: false, summary: null, reports: [] }),
+        progress: { phase: 'waiting', done: 0, total: null, outcomes: sample.counts({}) },
+      },
+    },
+    says: 'It is about to begin.',
+    // Nobody knows yet where its rows will be.
+    never: 'Its rows lie elsewhere',
+  },
   { name: 'run-none', path: `/runs/${ID}`, answers: {}, says: 'There is no such thing here' },
   { name: 'no-page', path: '/nowhere', answers: {}, says: 'There is no such page' },
 ];
@@ -283,7 +300,7 @@ const STATES: readonly {
 afterAll(closeBrowser);
 
 describe.skipIf(!hasBrowser)('the pages, in every state', () => {
-  it.each(STATES)('$name', async ({ name, path, answers, says, act }) => {
+  it.each(STATES)('$name', async ({ name, path, answers, says, never, act }) => {
     const one = await stage(answers);
     try {
       await one.page.goto(path);
@@ -291,6 +308,7 @@ describe.skipIf(!hasBrowser)('the pages, in every state', () => {
       await one.page.getByText(says).first().waitFor();
       // The shell may say it before the page itself is loaded.
       await one.page.locator('h1').first().waitFor();
+      if (never) expect(await one.page.getByText(never).count()).toBe(0);
       expect(await one.look(name)).toEqual([]);
       expect(one.faults).toEqual([]);
     } finally {

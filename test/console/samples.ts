@@ -125,7 +125,7 @@ export function row(at: number): Row {
     outcome,
     key: `SN-${200_000 + at}`,
     id: outcome === 'created' || outcome === 'updated' ? 4_000 + at : null,
-    changed: outcome === 'updated' ? ['price', 'owner'] : [],
+    changed: outcome === 'updated' ? ['price', 'template.Finance.Cost Centre'] : [],
     issues,
   };
 }
@@ -209,7 +209,7 @@ export const PLAN: Plan = {
       ],
     },
     {
-      field: 'remarks',
+      field: 'template.Finance.Cost Centre',
       records: 2,
       first: [{ row: 9, key: 'SN-200005', old: 'Sent back once', new: '', kind: 'clear' }],
     },

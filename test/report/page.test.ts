@@ -72,6 +72,7 @@ describe('headline', () => {
       'The run was interrupted: 4 of 10 rows are in; 6 were not reached.',
     ],
     [{}, { status: 'succeeded' }, 'The file holds no data rows.'],
+    [{}, { status: 'interrupted', file: 'a.csv' }, 'The run was interrupted before it began.'],
   ] as const)('%j %j', (counts, more, expected) => {
     expect(headline(summary(counts, more))).toBe(expected);
   });

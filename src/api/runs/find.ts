@@ -10,8 +10,7 @@ import { findWrittenRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
 import { isResumable, isRunId, type RunEntry, readRun, readRunSummary, runIds } from '../../runs/run/list.js';
 import type { StoredRequest } from '../../runs/run/run.js';
-import { followUpOf, ticketOf } from '../../worker/jobs/home.js';
-import { againJobId } from '../../worker/jobs/job.js';
+import { ticketOf } from '../../worker/jobs/home.js';
 import type { Job } from '../../worker/store/port.js';
 import type { ApiParts } from '../app.js';
 import { type Caller, type DeepReadonly, etagOf, Fault, hasRole } from '../operation.js';
@@ -70,7 +69,7 @@ export class RunFinder {
         })
       : undefined;
     const status = statusOf(entry, job, state);
-    const known = entry ? runOf(entry) : job && queuedRun(job, status);
+    const known = entry ? runOf(entry) : job && queuedRun(home, job, status);
     return known && { run: { ...known, id: run ?? wanted, status }, entry, job, state };
   }
 
@@ -80,7 +79,7 @@ export class RunFinder {
     const ticketId = isHere ? ticketOf(settings.home, run)?.id : undefined;
     const job = (await jobOfRun(queue, run)) ?? (ticketId === undefined ? undefined : await queue.getJob(ticketId));
     if (job || isHere) return job;
-    const listed = await runsOnQueue(queue, settings.queueUrl !== undefined);
+    const listed = await runsOnQueue(this.parts, settings.queueUrl !== undefined);
     return listed.find((one) => one.run.id === run)?.job;
   }
 
@@ -103,26 +102,27 @@ export class RunFinder {
     const { home } = this.parts.settings;
     const request = entry && readRequest(runFolder(home, id));
     const own = entry && (await readRunSummary(home, id));
+    // What failed before it began has left nothing but its reason.
+    const begun = request || own?.status !== 'failed' ? own : undefined;
     const queueInfo = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
-    const again = !entry && job?.id === againJobId(id) ? followUpOf(home, id) : undefined;
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const undo = entry && ended && !run.dry_run ? await this.undoOf(id) : undefined;
     const corrections = request?.corrections ?? fromData.corrections;
-    const reports = own && entry?.reports_of === undefined ? own.reports : [];
+    const reports = begun && entry?.reports_of === undefined ? begun.reports : [];
     return {
       ...run,
-      ...(again && { of_run: again.of, ...FOLLOW_UPS[again.verb] }),
-      here: entry !== undefined,
+      ...(own && !begun && { rows: null, needs_person: null, outcomes: null }),
+      here: entry !== undefined && own === begun,
       ...(request && { resource: resourceOf(request), company: request.company }),
       ...(undo && { undone_by: undo.run }),
       ...(corrections && { corrections: corrections.length }),
       ...orderedOf(request, fromData),
       progress: this.progressOf(found),
       ...queueInfo,
-      summary: ended,
+      summary: own === begun ? ended : null,
       reason: ended ? ((ended as Partial<Summary>).reason ?? null) : (queueInfo.reason ?? run.aside_reason ?? null),
-      reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
+      reports: [...reports, ...exportedFiles(begun).map((file) => path.basename(file))],
       actions: await this.actions(found, who),
     };
   }
@@ -215,9 +215,6 @@ function statusOf(entry: RunEntry | undefined, job: Job | undefined, state: stri
   if (entry) return entry.status;
   return (job?.returnvalue as Partial<Summary> | undefined)?.status ?? 'failed';
 }
-
-/** What a run is that takes up another one, before it has begun. */
-const FOLLOW_UPS = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;
 
 /** The file of an export, and the job file that imports it again. */
 function exportedFiles(summary: Summary | undefined): string[] {

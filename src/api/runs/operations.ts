@@ -4,9 +4,10 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
 import { parseSentJson } from '../../model/json.js';
+import { saveUnbegun } from '../../runs/run/conclude.js';
 import { assertNotPruned, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
-import { readRunSummary } from '../../runs/run/list.js';
+import { isRunId, readRunSummary } from '../../runs/run/list.js';
 import { checkJobData, DATA_LIMITS, DATA_SHAPES, JOB_KINDS, rowsOptions } from '../../worker/jobs/data.js';
 import type { ApiParts } from '../app.js';
 import { Cache } from '../cache.js';
@@ -17,7 +18,7 @@ import { type RunSnapshot, runEvents, stateId, streamOf } from './events.js';
 import { RunFinder } from './find.js';
 import { runList } from './list.js';
 import { isKnownHere } from './orders.js';
-import { type FoundRun, isAtWork } from './queued.js';
+import { type FoundRun, isAtWork, whyFailed } from './queued.js';
 import { RunRows } from './rows.js';
 import { verbOperations } from './verbs.js';
 
@@ -195,13 +196,16 @@ export function runOperations(parts: ApiParts): Operation[] {
         body: z.strictObject({ aside: z.boolean() }),
       },
       async ({ params: { id }, body: { aside }, who }, c) => {
-        const found = await findHere(id);
+        const found = await finder.mustFind(id);
         if (isAtWork(found.run))
           throw new Fault(409, 'It is at work, and may leave something to be done. Wait for its end.');
-        const { entry } = found;
-        if (!entry) throw notHere();
-        await audit(who, aside ? 'put aside' : 'taken up again', { run: entry.run });
-        const mark = runFolder(settings.home, entry.run).aside;
+        const { entry, run, job } = found;
+        if (!entry && (run.status !== 'failed' || !isRunId(run.id))) throw notHere();
+        await audit(who, aside ? 'put aside' : 'taken up again', { run: run.id });
+        // It failed before it began: how is kept here from now on.
+        if (!entry && job)
+          await saveUnbegun(settings.home, { ...run, run: run.id, status: 'failed', reason: whyFailed(job) });
+        const mark = runFolder(settings.home, run.id).aside;
         if (aside) await writeFile(mark, '');
         else await rm(mark, { force: true });
         return c.body(null, 204);

@@ -3,8 +3,10 @@ import type { OutcomeCounts } from '../../model/outcome.js';
 import { fileName, rowsForPerson, type Summary } from '../../report/summary.js';
 import { isRunId, type RunEntry } from '../../runs/run/list.js';
 import { JOB_KINDS } from '../../worker/jobs/data.js';
+import { followUpOf } from '../../worker/jobs/home.js';
 import { againJobId, isSlotJob, type JobState, runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Job, Queue } from '../../worker/store/port.js';
+import type { ApiParts } from '../app.js';
 import type { Run, RunDetail, RunProgress, RunState } from '../schema.js';
 
 /** A run as its job on the queue tells of it. What came with the job is anybody's to choose: nothing but names of it is shown. */
@@ -29,6 +31,13 @@ export function runOfJob(job: Job): string | undefined {
   return run ?? stateOf(job)?.run;
 }
 
+/** Why a job failed. Of a dropped file its name is told, not where it lay while it was read. */
+export function whyFailed({ id, data, failedReason }: Job): string {
+  const { file = '' } = (data ?? {}) as Partial<OrderedData>;
+  const reason = failedReason || 'The job failed.';
+  return id?.startsWith('drop.') ? reason.replaceAll(file, fileName(file)) : reason;
+}
+
 /** What its job tells of a run that has ended, or failed before there was one. */
 export function queueView(job: Job, state: string | undefined): Omit<RunView, 'id' | 'progress'> {
   const summary = state === 'completed' ? (job.returnvalue as Summary) : undefined;
@@ -36,7 +45,7 @@ export function queueView(job: Job, state: string | undefined): Omit<RunView, 'i
   const failed = state === 'failed';
   return {
     summary: (summary as unknown as Record<string, unknown>) ?? null,
-    reason: summary?.reason ?? (failed ? job.failedReason || 'The job failed.' : null),
+    reason: summary?.reason ?? (failed ? whyFailed(job) : null),
     ...(state !== undefined && { state }),
     ...(failed && { failure: failure === 'usage' ? failure : 'failed' }),
     ...(typeof host === 'string' && { host }),
@@ -81,18 +90,24 @@ export interface OrderedData {
   readonly options: { readonly dry_run?: boolean };
 }
 
-/** What is known of a run of which nothing lies here. `id`: of the run; of a job that has none yet, its own. */
-export function queuedRun(job: Job, status: RunState): Run {
+/** What a run is that takes up another one. */
+const FOLLOW_UPS = { retry: { manner: 'retry' }, approve: { manner: 'approved' }, undo: { kind: 'undo' } } as const;
+
+/** What is known of a run that has not begun in this data folder. `id`: of the run; of a job that has none yet, its own. */
+export function queuedRun(home: string, job: Job, status: RunState): Run {
   const { job: name, file, options } = (job.data ?? {}) as Partial<OrderedData>;
   const { status: ended, rows: counts, records } = (job.returnvalue ?? {}) as Partial<Summary>;
   const { total = null, ...outcomes } = counts ?? {};
+  const id = runOfJob(job) ?? job.id ?? '';
+  const again = job.id === againJobId(id) ? followUpOf(home, id) : undefined;
   return {
-    id: runOfJob(job) ?? job.id ?? '',
+    id,
     status: ended ?? status,
     kind: JOB_KINDS.find((kind) => kind === job.name) ?? 'import',
     job: typeof name === 'string' ? name : 'inline',
     file: typeof file === 'string' ? fileName(file) : '',
-    dry_run: options?.dry_run === true,
+    dry_run: options?.dry_run === true || (again?.verb === 'undo' && again.dryRun),
+    ...(again && { of_run: again.of, ...FOLLOW_UPS[again.verb] }),
     started_at: new Date(job.timestamp).toISOString(),
     rows: records ?? total,
     needs_person: counts ? rowsForPerson(counts) : null,
@@ -107,10 +122,14 @@ const MOST_JOBS = 100;
  * The runs that the queue knows: those that wait, those at work, the latest that failed, and, where other workers share it, the
  * latest that came to their end.
  */
-export async function runsOnQueue(queue: Queue, isShared: boolean, most = MOST_JOBS): Promise<FoundRun[]> {
+export async function runsOnQueue(
+  { queue, settings: { home } }: Pick<ApiParts, 'queue' | 'settings'>,
+  isShared: boolean,
+  most = MOST_JOBS,
+): Promise<FoundRun[]> {
   const read = async (status: RunState, states: Parameters<Queue['getJobs']>[0]) =>
     (await queue.getJobs(states, 0, most - 1, false)).flatMap((job) =>
-      job ? [{ run: queuedRun(job, status), job }] : [],
+      job ? [{ run: queuedRun(home, job, status), job }] : [],
     );
   const lists = await Promise.all([
     read('running', ['active']),

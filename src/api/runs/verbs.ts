@@ -167,7 +167,7 @@ async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, wh
   const why = whyNotStopped(found);
   if (why !== undefined) throw new Fault(409, why);
   const { job, entry } = found;
-  const { status, kind, dry_run, started_at } = found.run;
+  const { status, ...about } = found.run;
   const { home } = settings;
   // A job of another program stands for no run before it begins: it gets one, by which it can be taken up again.
   const isUnbegun = !isRunId(found.run.id);
@@ -188,7 +188,7 @@ async function stopRun({ settings, stops, audit }: ApiParts, found: FoundRun, wh
   reached('job-removed');
   if (!entry) {
     const reason = `${who.name} stopped it before it began.`;
-    await saveUnbegun(home, { run: id, kind, job: found.run.job, dry_run, started_at, reason });
+    await saveUnbegun(home, { ...about, run: id, status: 'interrupted', reason });
   }
   stopTicket(home, id);
   await stops.withdraw(id).catch(() => undefined);

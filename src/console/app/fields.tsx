@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentProps, useId, useMemo } from 'react';
+import { type ComponentProps, useCallback, useId, useMemo } from 'react';
 import type { Field, Resource } from '../../api/schema.js';
 import type { Choice } from '../kit/choices.js';
 import { customFieldsQuery, namesQuery, resourcesQuery } from './queries.js';
 
+/** One that is not known may be a custom one: `template.Finance.Cost Centre` → `Finance: Cost Centre`. */
 export function labelOf(fields: readonly Field[], name: string): string {
-  return fields.find((one) => one.name === name)?.label ?? name;
+  return fields.find((one) => one.name === name)?.label ?? name.replace(/^(?:template|form)\.([^.]*)\./, '$1: ');
 }
 
 const NO_FIELDS: readonly Field[] = [];
@@ -18,7 +19,7 @@ export function useResourceFields(resource: string | undefined): readonly Field[
 /** What people call the fields of a resource; one that is not known keeps its name. */
 export function useLabels(resource: string | undefined): (name: string) => string {
   const fields = useResourceFields(resource);
-  return (name) => labelOf(fields, name);
+  return useCallback((name) => labelOf(fields, name), [fields]);
 }
 
 export function fieldChoices(fields: readonly Field[], groupOf = ({ group }: Field) => group): Choice[] {
@@ -30,8 +31,7 @@ export function useFields({ name, fields }: Pick<Resource, 'name' | 'fields'>, o
   const { data } = useQuery({ ...customFieldsQuery(name), enabled: on });
   return useMemo(() => {
     const custom = (data?.names ?? []).map((own): Field => {
-      const label = own.replace(/^\w+\./, '').replace('.', ': ');
-      return { ...CUSTOM_FIELD, choices: [], name: own, label };
+      return { ...CUSTOM_FIELD, choices: [], name: own, label: labelOf([], own) };
     });
     return [...fields, ...custom];
   }, [fields, data]);

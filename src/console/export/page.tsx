@@ -26,7 +26,7 @@ function readChoice(params: URLSearchParams) {
   const format = params.get('format') ?? '';
   return {
     resource: params.get('resource') ?? 'asset',
-    columns: params.get('columns')?.split(',') ?? [],
+    columns: params.getAll('column'),
     filters: params.getAll('filter').map((one): Filter => {
       const end = one.indexOf('=');
       return [one.slice(0, end), one.slice(end + 1)];
@@ -62,7 +62,7 @@ export default function Export() {
               label="Records"
               value={resource}
               options={resources.map(({ name }) => [name, plural(name)])}
-              onChoose={(name) => change({ resource: name, columns: null, filter: null, editable: null })}
+              onChoose={(name) => change({ resource: name, column: null, filter: null, editable: null })}
             />
             <Choose
               label="File"
@@ -74,7 +74,7 @@ export default function Export() {
           <div className="two">
             <fieldset className="field">
               <legend>Columns</legend>
-              <Columns fields={fields} chosen={columns} onChange={(names) => change({ columns: names.join() })} />
+              <Columns fields={fields} chosen={columns} onChange={(names) => change({ column: names })} />
             </fieldset>
             <fieldset className="field">
               <legend>Only records whose…</legend>

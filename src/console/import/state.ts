@@ -3,11 +3,12 @@ import { useEffect, useRef, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import type { Accepted, Suggestion, Table, TableOptions, Uploaded } from '../../api/schema.js';
 import { get, type Query, send, withParams } from '../app/client.js';
-import { client, jobQuery, resourcesQuery, runQuery, useOnce } from '../app/queries.js';
+import { client, jobQuery, resourcesQuery, runQuery, sessionQuery, useOnce } from '../app/queries.js';
 import { toast } from '../kit/toast.js';
 import {
   type Decided,
   type Draft,
+  type DraftStorage,
   type Job,
   loadDraft,
   newDraft,
@@ -40,11 +41,20 @@ const tableKey = (table: Query) => String(withParams(new URLSearchParams(), tabl
 const importHref = (id: string, query: Query) =>
   `/import/${encodeURIComponent(id)}?${withParams(new URLSearchParams(), query)}`;
 
+/** What of the browser's storage is of whoever is signed in: others use the same browser. */
+export function draftStorage(): DraftStorage {
+  const name = client.getQueryData(sessionQuery.queryKey)?.name ?? '';
+  return {
+    getItem: (key) => localStorage.getItem(`${key} ${name}`),
+    setItem: (key, text) => localStorage.setItem(`${key} ${name}`, text),
+  };
+}
+
 /** Keeps what is decided of an upload that somebody begins with, and answers where they begin. */
 export function beginDraft({ id, name }: Uploaded, resource: string | undefined, decided: Decided, at: Query): string {
   const table = { resource };
   const last = importHref(id, { ...at, ...table });
-  saveDraft(localStorage, { ...withDecided(newDraft(id, name), tableKey(table), decided), last });
+  saveDraft(draftStorage(), { ...withDecided(newDraft(id, name), tableKey(table), decided), last });
   return last;
 }
 
@@ -64,7 +74,9 @@ export function useImport(id: string) {
   const { draft, change } = useDraft(id);
   const step = STEPS.find((one) => one === params.get('step')) ?? 'table';
   const run = params.get('run') ?? undefined;
-  const write = params.get('write') ?? undefined;
+  const last = new URLSearchParams(draft.last?.split('?')[1]);
+  // The address of a plan that was carried out from it does not say so: whoever goes back to it is told.
+  const write = params.get('write') ?? (last.get('run') === run ? last.get('write') : null) ?? undefined;
   const source = sourceIn(params);
   const chosenTable = { ...source, resource: params.get('resource') };
   const decided = draft.tables[tableKey(chosenTable)] ?? {};
@@ -156,11 +168,11 @@ export function useImport(id: string) {
 }
 
 function useDraft(id: string) {
-  const [draft, setDraft] = useState(() => loadDraft(localStorage, id) ?? newDraft(id, id));
+  const [draft, setDraft] = useState(() => loadDraft(draftStorage(), id) ?? newDraft(id, id));
   const latest = useRef(draft);
   /** Another window may be on the same import; what there was no room for is here alone. */
   const takeUp = () => {
-    const stored = loadDraft(localStorage, id);
+    const stored = loadDraft(draftStorage(), id);
     if (stored && stored.at > latest.current.at) latest.current = stored;
     setDraft(latest.current);
   };
@@ -172,7 +184,7 @@ function useDraft(id: string) {
     takeUp();
     latest.current = { ...to(latest.current), at: Date.now() };
     setDraft(latest.current);
-    if (!saveDraft(localStorage, latest.current))
+    if (!saveDraft(draftStorage(), latest.current))
       toast('Your browser has no room left to keep this: check again before you leave.');
   };
   return { draft, change };

@@ -10,7 +10,7 @@ import { percent } from '../kit/format.js';
 import { Icon } from '../kit/icons.js';
 import { Card, Moment, NameLink, takeFocus } from '../kit/parts.js';
 import { listDrafts } from './draft.js';
-import { beginDraft } from './state.js';
+import { beginDraft, draftStorage } from './state.js';
 
 const MOST_DRAFTS = 8;
 const ENDINGS = '.csv,.tsv,.txt,.xlsx,.xlsm,.ods,.ndjson,.jsonl,.gz';
@@ -53,7 +53,7 @@ export function Upload() {
       : job !== null
         ? `Which file shall the job ${job} be tried with?`
         : 'Which file shall go in?';
-  const recentDrafts = listDrafts(localStorage).slice(0, MOST_DRAFTS);
+  const recentDrafts = listDrafts(draftStorage()).slice(0, MOST_DRAFTS);
   return (
     <div className="import stack">
       <h1>{question}</h1>

@@ -39,6 +39,10 @@ function JobText({ file }: { file: JobFile }) {
     // What the file holds now is what the text is thrown away for.
     onError: () => client.invalidateQueries(jobQuery(name)),
   });
+  const throwAway = () => {
+    setDraft(null);
+    save.reset();
+  };
   const faulty = checked.problems.some(({ severity }) => severity === 'error');
   const faultsFirst = faulty ? 'Correct the faults first: a job with faults cannot run.' : undefined;
   const why = whyNot ?? (changed ? faultsFirst : 'Nothing was changed.');
@@ -51,7 +55,7 @@ function JobText({ file }: { file: JobFile }) {
             {file.kind === null ? ', which cannot be read' : `: ${file.kind}, ${file.resource}`}
           </span>
         </h1>
-        {changed && <Button look="quiet" onClick={() => setDraft(null)} word="Throw my changes away" />}
+        {changed && <Button look="quiet" onClick={throwAway} word="Throw my changes away" />}
         <Button look="primary" why={why} change={save} order={draft?.etag ?? etag} word="Save" />
         {file.kind === 'import' && (
           <ButtonLink href={`/import?job=${encodeURIComponent(name)}`} word="Try it with a file" />

@@ -102,7 +102,8 @@ export function Actions({ run }: { run: RunDetail }) {
 }
 
 /** Whether it is of the runs that wait for a person until somebody takes them up. */
-const canWait = (run: RunDetail) => run.here && !run.dry_run && !isLive(run) && !(isComplete(run) && !run.needs_person);
+const canWait = ({ here, status, summary, dry_run: dry, needs_person: needed }: RunDetail) =>
+  (here || !summary) && !dry && !isLive({ status }) && !(isComplete({ status }) && !needed);
 
 function Aside({ run: { id, aside } }: { run: RunDetail }) {
   const why = useWhyNot('operator');

@@ -5,6 +5,7 @@ import { GROUP_OF_OUTCOME, OUTCOME_GROUPS, OUTCOMES, type OutcomeKind } from '..
 import { outcomeWords } from '../../report/wording.js';
 import type { Query } from '../app/client.js';
 import { Pending } from '../app/faults.js';
+import { useLabels } from '../app/fields.js';
 import { faultsQuery, isLive } from '../app/queries.js';
 import { useUrlParams } from '../app/shell.js';
 import { type Cell, Grid, type GridContent, useGrid } from '../grid/grid.js';
@@ -98,7 +99,8 @@ function List({ run, filter, total }: { run: RunDetail; filter: Query; total: nu
   const live = isLive(run);
   const [asked, show] = useState(total);
   const visible = live ? Math.min(asked, total) : total;
-  const [widths, look] = useMemo(() => [widthsOf(run), contentOf(run)] as const, [run.dry_run, run.kind]);
+  const label = useLabels(run.resource);
+  const [widths, look] = useMemo(() => [widthsOf(run), contentOf(run, label)] as const, [run.dry_run, run.kind, label]);
   const grid = useGrid(visible, widths, 64);
   const rows = useRows({ run: run.id, filter, cells: false, live }, grid.viewport.places);
   const place = grid.cursor.row;
@@ -138,7 +140,7 @@ function List({ run, filter, total }: { run: RunDetail; filter: Query; total: nu
   );
 }
 
-function contentOf(run: RunDetail): GridContent {
+function contentOf(run: RunDetail, label: (field: string) => string): GridContent {
   const cells: readonly ((row: Row) => Cell)[] = [
     ({ outcome }) => {
       if (outcome === null) return { text: 'not yet', className: 'soft' };
@@ -149,7 +151,7 @@ function contentOf(run: RunDetail): GridContent {
     ({ issues, changed }) =>
       issues.length > 0
         ? { text: issues.map(({ message }) => message).join(' ') }
-        : { text: changed.join(', '), className: 'soft' },
+        : { text: changed.map(label).join(', '), className: 'soft' },
     ({ id }) => ({ text: String(id ?? ''), className: 'soft' }),
   ];
   return {

@@ -77,7 +77,7 @@ function RunContent({ run }: { run: RunDetail }) {
         <div className="stack">
           {!isPlanOnly && <Warnings of={summaryOf(run)?.warnings} />}
           <NextStepsCard run={run} />
-          {!run.here && run.status !== 'failed' && run.status !== 'waiting' && (
+          {!run.here && (run.summary ?? (run.progress && run.progress.phase !== 'waiting')) && (
             <Notice tone="info" title="Its rows lie elsewhere">
               <p>A worker with another data folder carried this run out. Its rows and reports are there.</p>
             </Notice>
@@ -115,8 +115,11 @@ function RunTrouble({ run }: { run: RunDetail }) {
       {isBraked && allowed && <VerbButton run={run} verb="approve" look="primary" />}
       {isBraked && (
         <p>
-          {(allowed ? whyNot : why) ??
-            'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'}
+          {whyNot
+            ? 'An approver may let it through: send this address to one.'
+            : allowed
+              ? 'Are these numbers meant? Then let it through: exactly the plan below is carried out. If not, leave it: nothing was written.'
+              : why}
         </p>
       )}
     </Notice>

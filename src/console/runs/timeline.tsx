@@ -51,7 +51,9 @@ export function Timeline({ run }: { run: RunDetail }) {
         })}
       </ol>
       <p className="soft small">
-        {progress ? <Pace key={progress.phase} {...progress} /> : summary && totalsText(summary)}
+        {progress
+          ? !progress.service_away && <Pace key={progress.phase} {...progress} />
+          : summary && totalsText(summary)}
       </p>
       {progress?.service_away && <p className="toned warn">The service does not answer; the run waits for it.</p>}
       {progress?.paused_until && (

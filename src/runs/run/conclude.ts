@@ -259,16 +259,15 @@ export async function keepSummary({ folder, request }: RunCore, summary: Summary
 /** A run that was ordered and ended before it began: how it ended is all there is of it. */
 export async function saveUnbegun(
   home: string,
-  { run, ...about }: Pick<Summary, 'run' | 'kind' | 'job' | 'dry_run' | 'started_at' | 'reason'>,
+  told: Required<Pick<Summary, 'run' | 'kind' | 'job' | 'file' | 'dry_run' | 'status' | 'started_at' | 'reason'>>,
 ): Promise<void> {
+  const { run, kind, job, file, dry_run, status, started_at, reason } = told;
   const { dir } = runFolder(home, run);
   await makeFolder(dir, HOME);
   await writeSummary(dir, {
-    run,
-    ...about,
+    ...{ run, kind, job, file, dry_run, status, started_at, reason },
     resource: '',
     company: 0,
-    status: 'interrupted',
     source: null,
     rows: { ...noOutcomes(), total: 0 },
     requests: NO_REQUESTS,

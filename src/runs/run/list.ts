@@ -186,7 +186,7 @@ export async function readRun(home: string, run: string): Promise<RunEntry> {
     ...(manner ? { manner } : {}),
     ...(ofRun === undefined ? {} : { of_run: ofRun }),
     job: summary?.job ?? info.job?.name ?? '',
-    file: (lineage?.undoes === undefined && (summary?.source?.path ?? summary?.target?.path)) || file,
+    file: (lineage?.undoes === undefined && (summary?.source?.path ?? summary?.target?.path ?? summary?.file)) || file,
     dry_run: summary?.dry_run ?? info.dryRun === true,
     status: running ? 'running' : (summary?.status ?? 'unfinished'),
     ...(summary && !running ? rowCounts(summary) : {}),
