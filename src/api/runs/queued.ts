@@ -33,9 +33,10 @@ export function runOfJob(job: Job): string | undefined {
 
 /** Why a job failed. Of a dropped file its name is told, not where it lay while it was read. */
 export function whyFailed({ id, data, failedReason }: Job): string {
-  const { file = '' } = (data ?? {}) as Partial<OrderedData>;
+  const { file } = (data ?? {}) as Partial<OrderedData>;
   const reason = failedReason || 'The job failed.';
-  return id?.startsWith('drop.') ? reason.replaceAll(file, fileName(file)) : reason;
+  const isDropped = id?.startsWith('drop.') && typeof file === 'string';
+  return isDropped ? reason.replaceAll(file, () => fileName(file)) : reason;
 }
 
 /** What its job tells of a run that has ended, or failed before there was one. */
