@@ -293,6 +293,18 @@ const STATES: readonly {
     // Nobody knows yet where its rows will be.
     never: 'Its rows lie elsewhere',
   },
+  {
+    name: 'run-stopped-before',
+    path: `/runs/${ID}`,
+    answers: {
+      [`GET /runs/${ID}`]: sample.detail({
+        ...{ status: 'interrupted', rows: 0, outcomes: sample.counts({}), reports: ['summary.json'] },
+        summary: sample.summary({ status: 'interrupted', file: 'a.csv', source: null, rows: sample.counts({}) }),
+      }),
+    },
+    says: 'The run was interrupted before it began.',
+    never: 'Checked',
+  },
   { name: 'run-none', path: `/runs/${ID}`, answers: {}, says: 'There is no such thing here' },
   { name: 'no-page', path: '/nowhere', answers: {}, says: 'There is no such page' },
 ];

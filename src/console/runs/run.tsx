@@ -65,7 +65,7 @@ export function RunPanel({ id, title, where, children }: RunPanelProps) {
 function RunContent({ run }: { run: RunDetail }) {
   const [params] = useUrlParams();
   const isExport = run.kind === 'export';
-  const rows = run.here && !isExport && run.status !== 'waiting';
+  const rows = run.here && !isExport && run.status !== 'waiting' && summaryOf(run)?.file === undefined;
   const open = rows ? Number(params.get('row')) || undefined : undefined;
   const isPlanOnly = run.dry_run || run.status === 'braked';
   const orphans = summaryOf(run)?.reconcile?.orphans;

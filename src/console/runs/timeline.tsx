@@ -24,7 +24,8 @@ const STEP_LOOKS = {
 export function Timeline({ run }: { run: RunDetail }) {
   const { progress } = run;
   const summary = summaryOf(run);
-  const steps = progress ? liveSteps(progress) : summary ? endedSteps(summary) : [];
+  // One that ended before it began has taken no step.
+  const steps = progress ? liveSteps(progress) : summary && summary.file === undefined ? endedSteps(summary) : [];
   if (steps.length === 0) return null;
   return (
     <Card title={progress ? 'How it goes' : 'How it went'}>
