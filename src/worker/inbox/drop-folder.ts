@@ -285,6 +285,7 @@ export function openLedger(inbox: string) {
     recordMove: (claim: ClaimId, folder: string): Promise<void> => updateRecord(claim, { folder }),
     /** To be said before its file is taken, and before its run sends anything. */
     recordHome: (claim: ClaimId, homes: ClaimHomes): Promise<void> => updateRecord(claim, homes),
+    forget: (claim: ClaimId): Promise<void> => rm(recordPath(claim), { force: true }),
     homesOf: (claim: ClaimId): Promise<ClaimHomes> => readRecord(claim),
     isEntered: async (claim: ClaimId): Promise<boolean> => (await readRecord(claim)).entry !== undefined,
     /** The folder that was last said by `recordMove`; whether the claim got there, the folders tell. */

@@ -119,8 +119,9 @@ export async function openInbox(options: InboxOptions) {
     try {
       const now = await lstatIfExists(path);
       if (!now || fileVersion(now) !== fileVersion(info)) return;
-      const claim = await claimFile(dir, dropped, async (one) => {
-        if (home) await folder.ledger.recordHome(one, { taken: home.id, shared: home.shared });
+      const claim = await claimFile(dir, dropped, {
+        note: async (one) => home && folder.ledger.recordHome(one, { taken: home.id, shared: home.shared }),
+        forget: folder.ledger.forget,
       });
       waiting.delete(path);
       if (claim) await enqueueOrRefuse(claim, jobs);
@@ -238,12 +239,13 @@ let lastRun = 0;
 
 /**
  * Takes a file by renaming it into a folder of its own: of several workers one succeeds. Undefined where another one, or
- * whoever dropped it, was faster. `note` is told before. Rejects with the fault of the file system; the file is then where it was.
+ * whoever dropped it, was faster. Noted in `record` before, and forgotten where it is not taken. Rejects with the fault of the
+ * file system; the file is then where it was.
  */
 export async function claimFile(
   inbox: string,
   { job, path, name, marker }: Dropped,
-  note: (claim: Claim) => Promise<void> = async () => undefined,
+  record?: { note(claim: Claim): Promise<void>; forget(claim: Claim): Promise<void> },
 ): Promise<Claim | undefined> {
   const parent = join(inbox, 'processing', safeSegment(job));
   await makeFolders(parent);
@@ -251,13 +253,14 @@ export async function claimFile(
   const claim = claimOf(inbox, job, newRunId(new Date(lastRun)), claimedName(name));
   await makeSharedFolder(claim.dir);
   try {
-    await note(claim);
+    await record?.note(claim);
     // The marker first: it is of this file, and not of the next one of that name.
     if (marker) await unlink(marker.path);
     await rename(path, claim.file);
     reached('claimed');
   } catch (error) {
     await rmdir(claim.dir).catch(() => undefined);
+    await record?.forget(claim).catch(() => undefined);
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }

@@ -77,5 +77,6 @@ it('says once that a file may not be moved', async ({ skip }) => {
   await chmod(join(place.dir, 'assets'), 0o777);
   await until('it is taken', () => worker.lines.some((line) => line.includes('"claim"')));
   expect(warned()).toHaveLength(1);
+  expect(await names(place.dir, '.ledger', 'assets')).toHaveLength(1);
   expect(warned()[0]).toContain('has no right');
 });

@@ -23,6 +23,7 @@ const inbox = await openInbox({
   jobs: openJobFiles(jobsDir),
   scheduled: () => [],
   quietMs,
+  home: { id: '0123456789abcdef', shared: true },
   log: pino({ level: 'silent' }),
   notice: (level, text) => say({ level, text }),
   queue: {
