@@ -79,7 +79,7 @@ export class RunFinder {
     const ticketId = isHere ? ticketOf(settings.home, run)?.id : undefined;
     const job = (await jobOfRun(queue, run)) ?? (ticketId === undefined ? undefined : await queue.getJob(ticketId));
     if (job || isHere) return job;
-    const listed = await runsOnQueue(this.parts, settings.queueUrl !== undefined);
+    const listed = await runsOnQueue(settings.home, queue, settings.queueUrl !== undefined);
     return listed.find((one) => one.run.id === run)?.job;
   }
 
@@ -103,26 +103,26 @@ export class RunFinder {
     const request = entry && readRequest(runFolder(home, id));
     const own = entry && (await readRunSummary(home, id));
     // What failed before it began has left nothing but its reason.
-    const begun = request || own?.status !== 'failed' ? own : undefined;
+    const isUnbegun = own?.status === 'failed' && !request;
     const queueInfo = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;
     const undo = entry && ended && !run.dry_run ? await this.undoOf(id) : undefined;
     const corrections = request?.corrections ?? fromData.corrections;
-    const reports = begun && entry?.reports_of === undefined ? begun.reports : [];
+    const reports = own && !isUnbegun && entry?.reports_of === undefined ? own.reports : [];
     return {
       ...run,
-      ...(own && !begun && { rows: null, needs_person: null, outcomes: null }),
-      here: entry !== undefined && own === begun,
+      ...(isUnbegun && { rows: null, needs_person: null, outcomes: null }),
+      here: entry !== undefined && !isUnbegun,
       ...(request && { resource: resourceOf(request), company: request.company }),
       ...(undo && { undone_by: undo.run }),
       ...(corrections && { corrections: corrections.length }),
       ...orderedOf(request, fromData),
       progress: this.progressOf(found),
       ...queueInfo,
-      summary: own === begun ? ended : null,
+      summary: isUnbegun ? null : ended,
       reason: ended ? ((ended as Partial<Summary>).reason ?? null) : (queueInfo.reason ?? run.aside_reason ?? null),
-      reports: [...reports, ...exportedFiles(begun).map((file) => path.basename(file))],
+      reports: [...reports, ...exportedFiles(own).map((file) => path.basename(file))],
       actions: await this.actions(found, who),
     };
   }

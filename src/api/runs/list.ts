@@ -8,13 +8,13 @@ import { type FoundRun, isAtWork, runsOnQueue } from './queued.js';
 
 /** The runs of the data folder and of the queue, newest first. */
 export async function runList(parts: ApiParts, { after, limit, ...filters }: RunsQuery): Promise<DeepReadonly<Runs>> {
-  const { entries, settings } = parts;
+  const { entries, settings, queue } = parts;
   const ids = await runIds(settings.home);
   const isAll = Object.values(filters).every((one) => one === undefined);
   // Where no filter has to look at all of them, those of the page are read alone.
   const older = ids.filter((id) => after === undefined || id < after);
   const found = isAll ? await entries.first(older, limit + 1) : await entries.list();
-  const wanted = withQueue(found, ids, await runsOnQueue(parts, settings.queueUrl !== undefined));
+  const wanted = withQueue(found, ids, await runsOnQueue(settings.home, queue, settings.queueUrl !== undefined));
   const { page, next } = pageOf(
     wanted.filter(({ run }) => matchesFilters(run, filters)),
     { after, limit },
@@ -44,11 +44,11 @@ const FEW_JOBS = 20;
  * Newest first: the runs of the data folder, and those that lie in none: at work elsewhere, or of a schedule, the drop folder or
  * another program and failed before they began.
  */
-export async function allRuns(parts: ApiParts): Promise<FoundRun[]> {
-  const ids = await runIds(parts.settings.home);
+export async function allRuns({ entries, queue, settings: { home } }: ApiParts): Promise<FoundRun[]> {
+  const ids = await runIds(home);
   // Somebody ordered it, and was told.
   const isOrdered = ({ run: { id }, job }: FoundRun) => [runJobId(id), againJobId(id)].includes(job?.id ?? '');
-  return withQueue(await parts.entries.list(), ids, await runsOnQueue(parts, false, FEW_JOBS)).filter(
+  return withQueue(await entries.list(), ids, await runsOnQueue(home, queue, false, FEW_JOBS)).filter(
     (one) => one.entry || one.run.status === 'running' || (one.run.status === 'failed' && !isOrdered(one)),
   );
 }

@@ -6,7 +6,6 @@ import { JOB_KINDS } from '../../worker/jobs/data.js';
 import { followUpOf } from '../../worker/jobs/home.js';
 import { againJobId, isSlotJob, type JobState, runJobId, stateOf } from '../../worker/jobs/job.js';
 import type { Job, Queue } from '../../worker/store/port.js';
-import type { ApiParts } from '../app.js';
 import type { Run, RunDetail, RunProgress, RunState } from '../schema.js';
 
 /** A run as its job on the queue tells of it. What came with the job is anybody's to choose: nothing but names of it is shown. */
@@ -124,7 +123,8 @@ const MOST_JOBS = 100;
  * latest that came to their end.
  */
 export async function runsOnQueue(
-  { queue, settings: { home } }: Pick<ApiParts, 'queue' | 'settings'>,
+  home: string,
+  queue: Queue,
   isShared: boolean,
   most = MOST_JOBS,
 ): Promise<FoundRun[]> {
