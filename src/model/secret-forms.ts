@@ -27,12 +27,22 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
   return (text) => ordered.reduce((clean, form) => clean.replaceAll(form, '[secret]'), text);
 }
 
-/** Replaces every known secret, and what stands where a token stands and is no word, as in "Basic Office Supplies". */
+/**
+ * Replaces every known secret, also where only its first half or more is quoted, and what stands where a token stands and is no
+ * word, as in "Basic Office Supplies", or is how a secret begins.
+ */
 export function scrub(text: string, secrets: readonly string[]): string {
-  let out = text.replace(/\b(bearer|basic)\s+(?=\S*\d)[\w.~+/=-]{16,}/gi, '$1 ***');
-  for (const secret of secrets) {
-    if (secret.length < 4) continue;
-    for (const form of secretForms(secret)) out = out.replaceAll(form, '***');
+  const forms = secrets.flatMap((secret) => (secret.length < 4 ? [] : [...secretForms(secret)]));
+  let out = text.replace(/\b(bearer|basic)\s+([\w.~+/=-]{4,})/gi, (all, scheme: string, word: string) => {
+    const cut = word.replace(/\.+$/, '');
+    return /^(?=.*\d).{16}/.test(word) || forms.some((form) => form.startsWith(cut)) ? `${scheme} ***` : all;
+  });
+  for (const form of forms.toSorted((a, b) => b.length - a.length)) out = out.replaceAll(form, '***');
+  // Only then: a secret that begins as another one does would leave its end.
+  for (const form of forms) {
+    const least = Math.max(MIN_LENGTH, Math.ceil(form.length / 2));
+    for (let end = form.length - 1; end >= least && out.includes(form.slice(0, least)); end--)
+      out = out.replaceAll(form.slice(0, end), '***');
   }
   return out;
 }

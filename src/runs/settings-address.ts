@@ -18,7 +18,7 @@ export function serviceAddress(text: string, context: z.core.$RefinementCtx<stri
   if (url.username !== '' || url.password !== '') {
     return fail('must not hold a user name or password; state the token in ROWFERRY_API_TOKEN');
   }
-  if (url.hash !== '' || url.search !== '') return fail('must end before any ? or #');
+  if (url.hash !== '' || url.search !== '') return fail(`must end before any ${url.search === '' ? '#' : '?'}`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api\/v2$/, '')}`;
 }
 

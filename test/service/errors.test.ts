@@ -78,6 +78,15 @@ test('secrets are replaced in every form they may take (86)', () => {
   expect(messageLine(readMessages(400, JSON.stringify({ detail: said }), secrets))).not.toContain('s3cr3t');
 });
 
+test.each([
+  ['Authorization: Bearer planted-to... is wrong', 'Authorization: Bearer *** is wrong'],
+  ['Authorization: Bearer plan', 'Authorization: Bearer ***'],
+  ['got planted-tok... of an unknown client', 'got ***... of an unknown client'],
+  ['planted-token/one or planted-token%2Ftwo or the planted ones', '*** or *** or the planted ones'],
+])('a secret that is quoted in part is replaced: %s (86)', (said, clean) => {
+  expect(scrub(said, ['planted-token/one', 'planted-token/two'])).toBe(clean);
+});
+
 test('words that follow "basic" or "bearer" are the service\'s own', () => {
   const said = 'Basic Office Supplies, Basic Win10 and Basic telecommunications are taken; the bearer must sign.';
   expect(scrub(said, ['planted-token'])).toBe(said);
