@@ -42,9 +42,11 @@ process.on('uncaughtException', (error) => {
 });
 
 const words = process.argv.slice(2);
+// Being told to end is how a worker ends, also while it starts.
+const isWorker = words[0] === 'worker';
 for (const [signal, code] of [
-  ['SIGINT', EXIT.sigint],
-  ['SIGTERM', EXIT.sigterm],
+  ['SIGINT', isWorker ? EXIT.ok : EXIT.sigint],
+  ['SIGTERM', isWorker ? EXIT.ok : EXIT.sigterm],
 ] as const) {
   process.on(signal, () => {
     // Commands that have something to bring to an end listen, too.

@@ -158,6 +158,25 @@ describe('signals', () => {
     expect(JSON.parse(started.out())).toMatchObject({ status: 'interrupted', exit_code: 143 });
   });
 
+  it('a probe that is interrupted says so in one object, and what it wrote until then', async () => {
+    const env = await service({ seed: 'demo', latencyMs: 50 });
+    started = await start(['doctor', '--probe', '--yes', '--json'], { cwd, env });
+    await commits(1);
+    started.child.kill('SIGTERM');
+    expect(await started.ended).toBe(143);
+    const details = [expect.stringMatching(/was created and stays/)];
+    expect(JSON.parse(started.out())).toMatchObject({ status: 'interrupted', details, exit_code: 143 });
+    expect(started.err()).toContain('was created and stays');
+  });
+
+  it('a worker that is told to end while it starts ends with 0, too', async () => {
+    const early = "process.on('newListener', (name) => name === 'SIGTERM' && setImmediate(() => process.emit(name)))";
+    const env = { ...(await service()), NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(early)}` };
+    started = await start(['worker'], { cwd, env });
+    expect(await started.ended).toBe(0);
+    expect(started.err()).toBe('Interrupted.\n');
+  });
+
   /** Until the service has taken this many writes. */
   async function commits(count: number): Promise<void> {
     await expect.poll(() => sandbox!.commits.length, { timeout: 15_000, interval: 10 }).toBeGreaterThanOrEqual(count);

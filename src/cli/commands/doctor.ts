@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
-import { EXIT, RunError, usageError } from '../../model/error.js';
+import { asRunError, EXIT, RunError, usageError } from '../../model/error.js';
 import type { Check } from '../../runs/doctor/checks.js';
 import type { SettingFlags, Settings } from '../../runs/settings.js';
-import { type Cli, print, printErr, printJson } from '../io.js';
+import { type Cli, print, printErr, printJson, reportInterrupted } from '../io.js';
 import { CliCommand, onInterrupt, readSettings } from '../run-command.js';
 
 type Options = SettingFlags & { probe?: true; yes?: true; json?: true };
@@ -51,6 +51,14 @@ async function doctor(cli: Cli, options: Options): Promise<number> {
     }
     if (options.json) printJson(cli, { ok: code === EXIT.ok, checks, ...(probe ? { probe } : {}) });
     return interruption.exitCode() ?? code;
+  } catch (error) {
+    const code = interruption.exitCode();
+    if (code === undefined) throw error;
+    const { message, details } = asRunError(error);
+    reportInterrupted(cli, message, code, options.json === true, { details });
+    // What the probe wrote until then.
+    for (const detail of details) printErr(cli, `  ${detail}`);
+    return code;
   } finally {
     interruption.release();
   }
