@@ -181,6 +181,9 @@ describe('settings', () => {
     });
     const tokenUrl = 'https://login.example/token?tenant=7';
     expect(resolve({ ...oauth, ROWFERRY_OAUTH_TOKEN_URL: tokenUrl }).auth).toMatchObject({ tokenUrl });
+    expect(faultsOf({ ...oauth, ROWFERRY_OAUTH_TOKEN_URL: `${tokenUrl}#a` })).toEqual([
+      'ROWFERRY_OAUTH_TOKEN_URL must end before any #',
+    ]);
     expect(resolve({ ...oauth, ROWFERRY_OAUTH_SCOPE: 'a b' }).auth).toMatchObject({ scope: 'a b' });
     expect(faultsOf({ ROWFERRY_OAUTH_CLIENT_ID: 'me' })[0]).toContain(
       'ROWFERRY_OAUTH_TOKEN_URL, ROWFERRY_OAUTH_CLIENT_SECRET are needed too',
