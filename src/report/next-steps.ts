@@ -34,6 +34,8 @@ type PossibleSteps = readonly (NextStep | false)[];
 
 function possibleSteps(summary: Summary): PossibleSteps {
   const { kind, status, run } = summary;
+  // It failed before it began: there is nothing to go on with.
+  if (status === 'failed' && summary.file !== undefined) return [];
   // What else is to be done shows when it has come to its end.
   if (status === 'interrupted' || status === 'failed') return [lossStep(summary), resumeStep(run)];
   if (kind === 'reconcile') return reconcileSteps(summary);

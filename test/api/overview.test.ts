@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiDeps } from '../../src/api/app.js';
-import type { Health, Nights, Overview, Problem, Queue, Run, RunDetail } from '../../src/api/schema.js';
+import type { Health, Nights, Overview, Problem, Queue, Run, RunDetail, Runs } from '../../src/api/schema.js';
 import { noOutcomes } from '../../src/model/outcome.js';
+import { stepsOf } from '../../src/report/next-steps.js';
+import type { Summary } from '../../src/report/summary.js';
+import { readRunSummary } from '../../src/runs/run/list.js';
 import { openJobFiles } from '../../src/worker/job-files.js';
 import { apiIn, pagesFor } from './support.js';
 
@@ -157,6 +160,9 @@ describe('GET /overview', () => {
       ...{ ...told, reason, aside: true },
       ...{ here: false, rows: null, outcomes: null, summary: null, reports: [] },
     });
+    expect((await asked<Runs>('/runs')).runs).toMatchObject([{ ...told, rows: null, outcomes: null }]);
+    const kept = (await readRunSummary(home, run)) as Summary;
+    expect(stepsOf(kept)).toEqual([]);
   });
 
   it('counts the rows of the last 30 days by the calendar of the zone that is asked for', async () => {

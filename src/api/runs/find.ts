@@ -112,7 +112,6 @@ export class RunFinder {
     const reports = own && !isUnbegun && entry?.reports_of === undefined ? own.reports : [];
     return {
       ...run,
-      ...(isUnbegun && { rows: null, needs_person: null, outcomes: null }),
       here: entry !== undefined && !isUnbegun,
       ...(request && { resource: resourceOf(request), company: request.company }),
       ...(undo && { undone_by: undo.run }),

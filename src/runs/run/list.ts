@@ -246,6 +246,8 @@ export async function readRunSummary(home: string, run: string): Promise<Summary
 }
 
 function rowCounts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | 'outcomes' | 'verdict'> {
+  // The file of a run that failed before it began was not read.
+  if (summary.status === 'failed' && summary.file !== undefined) return {};
   if (summary.kind === 'export') return summary.records === undefined ? {} : { rows: summary.records };
   const { rows, verdict } = summary;
   const { total, ...outcomes } = rows;

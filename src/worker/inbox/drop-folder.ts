@@ -209,8 +209,8 @@ type Ledger = ReturnType<typeof openLedger>;
 const ENTRY_FILE = 'entry.json';
 
 /**
- * Beside the entries, what is known of each claim: its entry, where it ends, and the data folders (`homeId`) that took it, with a
- * queue that others share or not, and that began its run.
+ * Beside the entries, what is known of each claim: its entry, where it ends, and the data folders (`homeId`) that took it and that
+ * began its run; `shared`: whether others share the queue of the latter, or else of the former.
  */
 const recordSchema = z.object({
   entry: z.string().optional(),

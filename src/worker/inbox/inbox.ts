@@ -172,11 +172,11 @@ export async function openInbox(options: InboxOptions) {
 
   /** What a worker with a queue of its own has is at work there, for all that can be known here. */
   async function isForeign(claim: Claim): Promise<boolean> {
-    const { taken, shared, begun } = await folder.ledger.homesOf(claim);
-    if (!home || taken === undefined || [taken, begun].includes(home.id) || (shared && home.shared)) return false;
+    const { taken, shared, begun = taken } = await folder.ledger.homesOf(claim);
+    if (!home || begun === undefined || begun === home.id || (shared && home.shared)) return false;
     const text =
       `A worker with another data folder and another queue has the file ${displayName(claim.file)}: it is left to that worker. ` +
-      `Where that one is gone for good, move the file back into ${claim.job}/. Workers on one drop folder share a queue on Redis or PostgreSQL.`;
+      `Where that one is gone for good, move the file back into ${claim.job}/ and delete the folder it was in. Workers on one drop folder share a queue on Redis or PostgreSQL.`;
     alerts.raise(`claim:${claim.dir}`, text);
     return true;
   }

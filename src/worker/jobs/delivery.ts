@@ -381,7 +381,8 @@ class Delivery {
       }
       // Not before: a job that is left to other workers is not to be put back by this one when the queue knows it no more.
       beginTicket(settings.home, this.job, this.state.run);
-      if (origin.claim) await deps.dropFolder.ledger.recordHome(origin.claim, { begun: deps.homeId });
+      const homes = { begun: deps.homeId, shared: settings.queueUrl !== undefined };
+      if (origin.claim) await deps.dropFolder.ledger.recordHome(origin.claim, homes);
       this.state = this.ownedState();
       await this.job.updateProgress(this.state);
       const signal = scheduleLease ? AbortSignal.any([stop, scheduleLease.lost]) : stop;

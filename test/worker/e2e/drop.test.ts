@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -100,6 +100,18 @@ describe.each(stores)('two workers and one drop folder on $name', ({ start }) =>
     await inTheMiddle();
     await crew.worker('two', { env: { ROWFERRY_QUEUE_URL: '' } });
     await expectOnce();
+  }, 240_000);
+
+  it('with queues of their own: one has what it moves back as it is told to, where the other is gone for good', async () => {
+    await (await inTheMiddle()).kill();
+    const two = await crew.worker('two', { env: { ROWFERRY_QUEUE_URL: '' } });
+    await until(() => two.err().includes('it is left to that worker'), { withinMs: 30_000, what: 'the warning' });
+    const taken = join(crew.inbox, 'processing', 'assets');
+    const [run = ''] = await readdir(taken);
+    await rename(join(taken, run, 'a.csv'), join(crew.inbox, 'assets', 'a.csv'));
+    await rm(join(taken, run), { recursive: true });
+    const { summary } = await crew.only(60_000);
+    expect(summary.rows).toMatchObject({ created: 800 });
   }, 240_000);
 
   it('whose queue was emptied: one waits for the other with rows that would be there twice', async () => {

@@ -44,6 +44,21 @@ it('goes on with a run that was begun, although its job file is gone and the que
   expect(await names(place.dir, 'failed')).toEqual([]);
 });
 
+it.each([
+  ['the data folder that began it, where another one had taken it', { begun: 'b', shared: true }, false],
+  ['whoever shares the queue that it was begun on', { begun: 'b', shared: true }, true],
+  ['the one that began it on a queue of its own', { begun: 'b', shared: false }, true],
+])('leaves a taken file to %s', async (_, begun, shared) => {
+  const [claim] = await claimsOf({ 'a.csv': 'A' });
+  if (!claim) throw new Error('no claim');
+  await place.folder.ledger.recordHome(claim, { taken: 'a', shared: !begun.shared });
+  await place.folder.ledger.recordHome(claim, begun);
+  await place.open({ home: { id: 'a', shared } });
+  const isOffered = shared && begun.shared;
+  await until('it is looked at', () => place.claims.length === 2 || place.notices.join().includes('it is left to'));
+  expect(place.claims).toHaveLength(isOffered ? 2 : 1);
+});
+
 describe('ends', () => {
   it('moves the folder with its reports, and leaves no note of its own', async () => {
     const [claim] = await claimsOf({ 'a.csv': 'A' });
