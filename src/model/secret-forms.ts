@@ -15,16 +15,16 @@ function secretForms(secret: string): ReadonlySet<string> {
 /** Shorter ones are words of everyday text (`sandbox`): replacing them would garble messages and hide nothing. */
 const MIN_LENGTH = 8;
 
+/** The forms of those with so many characters; longest first, so that a secret that contains another one leaves no remains. */
+function formsOf(secrets: readonly string[], least: number): string[] {
+  const forms = secrets.flatMap((secret) => (secret.length < least ? [] : [...secretForms(secret)]));
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
 /** Replaces secrets wherever they appear in a text, also as they look inside JSON or a URL. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  const forms = new Set<string>();
-  for (const secret of secrets) {
-    if (secret.length < MIN_LENGTH) continue;
-    for (const form of secretForms(secret)) forms.add(form);
-  }
-  // Longest first, so that a secret that contains another one leaves no remains.
-  const ordered = [...forms].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((clean, form) => clean.replaceAll(form, '[secret]'), text);
+  const forms = formsOf(secrets, MIN_LENGTH);
+  return (text) => forms.reduce((clean, form) => clean.replaceAll(form, '[secret]'), text);
 }
 
 /**
@@ -32,12 +32,12 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
  * word, as in "Basic Office Supplies", or is how a secret begins.
  */
 export function scrub(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap((secret) => (secret.length < 4 ? [] : [...secretForms(secret)]));
+  const forms = formsOf(secrets, 4);
   let out = text.replace(/\b(bearer|basic)\s+([\w.~+/=-]{4,})/gi, (all, scheme: string, word: string) => {
     const cut = word.replace(/\.+$/, '');
     return /^(?=.*\d).{16}/.test(word) || forms.some((form) => form.startsWith(cut)) ? `${scheme} ***` : all;
   });
-  for (const form of forms.toSorted((a, b) => b.length - a.length)) out = out.replaceAll(form, '***');
+  for (const form of forms) out = out.replaceAll(form, '***');
   // Only then: a secret that begins as another one does would leave its end.
   for (const form of forms) {
     const least = Math.max(MIN_LENGTH, Math.ceil(form.length / 2));

@@ -1,6 +1,7 @@
 import { isUnverifiable, type OutcomeKind } from '../model/outcome.js';
 import {
   brakeStop,
+  failedToBegin,
   formatNumber,
   rowsForPerson,
   rowsToCorrect,
@@ -34,8 +35,7 @@ type PossibleSteps = readonly (NextStep | false)[];
 
 function possibleSteps(summary: Summary): PossibleSteps {
   const { kind, status, run } = summary;
-  // It failed before it began: there is nothing to go on with.
-  if (status === 'failed' && summary.file !== undefined) return [];
+  if (failedToBegin(summary)) return [];
   // What else is to be done shows when it has come to its end.
   if (status === 'interrupted' || status === 'failed') return [lossStep(summary), resumeStep(run)];
   if (kind === 'reconcile') return reconcileSteps(summary);

@@ -279,6 +279,10 @@ export function timeText(iso: string): string {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC` : iso;
 }
 
+/** Whether a run failed before it began: its file was not read, and there is nothing to go on with. */
+export const failedToBegin = ({ status, file }: Pick<Summary, 'status' | 'file'>): boolean =>
+  status === 'failed' && file !== undefined;
+
 /** The last part of a path, of whichever system. */
 export function fileName(path: string): string {
   return path.split(/[\\/]/).pop() || path;

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { RunError, usageError } from '../../model/error.js';
 import { isUnverifiable, noOutcomes } from '../../model/outcome.js';
-import type { Summary } from '../../report/summary.js';
+import { failedToBegin, type Summary } from '../../report/summary.js';
 import { runToApprove, undoneError } from '../../runs/follow-up.js';
 import { findWrittenRun, readRequest } from '../../runs/run/earlier-run.js';
 import { runFolder } from '../../runs/run/layout.js';
@@ -102,8 +102,8 @@ export class RunFinder {
     const { home } = this.parts.settings;
     const request = entry && readRequest(runFolder(home, id));
     const own = entry && (await readRunSummary(home, id));
-    // What failed before it began has left nothing but its reason.
-    const isUnbegun = own?.status === 'failed' && !request;
+    // It has left nothing but its reason.
+    const isUnbegun = own !== undefined && failedToBegin(own);
     const queueInfo = job ? queueView(job, state) : { summary: null, reason: null };
     const ended = isAtWork(run) ? null : ((own as unknown as Record<string, unknown>) ?? queueInfo.summary);
     const fromData = (job?.data ?? {}) as Partial<OrderedData>;

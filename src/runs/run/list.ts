@@ -8,7 +8,7 @@ import type { Job } from '../../model/job.js';
 import type { OutcomeCounts } from '../../model/outcome.js';
 import { faultsOf } from '../../report/report-lines.js';
 import { outcomesForPerson } from '../../report/results.js';
-import { type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
+import { failedToBegin, type RunKind, type RunStatus, rowsForPerson, type Summary } from '../../report/summary.js';
 import { withHome } from '../../store/home.js';
 import { RunStore } from '../../store/run-store.js';
 import { innerRunId, nameOfKey, nextRunId, outerRun, type RunFolder, runFolder, startTimeOf } from './layout.js';
@@ -246,8 +246,7 @@ export async function readRunSummary(home: string, run: string): Promise<Summary
 }
 
 function rowCounts(summary: Summary): Pick<RunEntry, 'rows' | 'needs_person' | 'outcomes' | 'verdict'> {
-  // The file of a run that failed before it began was not read.
-  if (summary.status === 'failed' && summary.file !== undefined) return {};
+  if (failedToBegin(summary)) return {};
   if (summary.kind === 'export') return summary.records === undefined ? {} : { rows: summary.records };
   const { rows, verdict } = summary;
   const { total, ...outcomes } = rows;
